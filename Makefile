@@ -1,0 +1,40 @@
+# `make test` and `make demo` need only Python 3.11+ and make.
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+PIP = $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+
+.PHONY: demo test check clean
+.DEFAULT_GOAL := test
+
+demo: $(VENV)/.installed
+	$(BIN)/dgd demo --output demo-output
+
+test: $(VENV)/.test-installed
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.check-installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+compare: $(VENV)/.test-installed
+	$(PIP) --editable '.[compare]'
+	$(BIN)/python -m pytest tests/test_against_torch.py
+
+clean:
+	rm -rf $(VENV) demo-output
+
+$(VENV)/.installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit("dgd needs Python 3.11 or newer; set PYTHON=python3.11") if sys.version_info < (3, 11) else 0'
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.test-installed: $(VENV)/.installed
+	$(PIP) --editable '.[test]'
+	@touch $@
+
+$(VENV)/.check-installed: $(VENV)/.test-installed
+	$(PIP) --editable '.[check]'
+	@touch $@

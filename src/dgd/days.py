@@ -1,0 +1,89 @@
+"""Days as the model sees them: known before, recorded after, predicted between."""
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jax.scipy.special import gammaln
+from jaxtyping import Array, Float
+
+from dgd.patterns import behavior_bits
+
+
+class Inputs(eqx.Module):
+    """What is known about each date before its outcomes."""
+
+    calendar: Float[Array, "date unit cohort calendar"]
+    """Features whose future is known: calendar and the user's own."""
+    summaries: Float[Array, "date unit cohort summary"]
+    """Features made from preceding counts; frozen at a forecast origin."""
+    size: Float[Array, "date unit cohort"]
+    effort: Float[Array, "date unit cohort"]
+
+    def between(self, start: int, stop: int | None) -> "Inputs":
+        """The dates from `start` up to, not including, `stop`."""
+        return Inputs(*(x[start:stop] for x in (self.calendar, self.summaries, self.size, self.effort)))
+
+    @property
+    def features(self) -> Float[Array, "date unit cohort feature"]:
+        return jnp.concatenate([self.calendar, self.summaries], axis=-1)
+
+    @property
+    def active(self) -> Float[Array, "date unit"]:
+        """1 where a unit could have arrivals at all, else 0."""
+        return jnp.where((self.size * self.effort).sum(-1) > 0, 1.0, 0.0)
+
+
+class Prediction(eqx.Module):
+    """Expected arrivals and the joint pattern probabilities of an arrival."""
+
+    arrivals: Float[Array, "date unit cohort"]
+    patterns: Float[Array, "pattern date unit cohort"]
+
+    def between(self, start: int, stop: int | None) -> "Prediction":
+        """The dates from `start` up to, not including, `stop`."""
+        return Prediction(self.arrivals[start:stop], self.patterns[:, start:stop])
+
+    @property
+    def rates(self) -> Float[Array, "date unit cohort behavior"]:
+        """sum_y y_h q(y): how likely an arrival shows each behaviour."""
+        return _behaviors_shown(self.patterns)
+
+    @property
+    def behaviors(self) -> Float[Array, "date unit cohort behavior"]:
+        """Y_h = N sum_y y_h q(y): expected behaviour counts."""
+        return self.arrivals[..., None] * self.rates
+
+
+class Outcomes(eqx.Module):
+    """What was recorded on each date."""
+
+    patterns: Float[Array, "pattern date unit cohort"]
+    """C(y)."""
+    arrivals: Float[Array, "date unit cohort"]
+    """N."""
+    behaviors: Float[Array, "date unit cohort behavior"]
+    """Y."""
+    log_count_constant: Float[Array, "date unit cohort"]
+    """The part of the negative-binomial log-probability that no parameter moves."""
+
+    def between(self, start: int, stop: int | None) -> "Outcomes":
+        """The dates from `start` up to, not including, `stop`."""
+        return Outcomes(
+            self.patterns[:, start:stop],
+            self.arrivals[start:stop],
+            self.behaviors[start:stop],
+            self.log_count_constant[start:stop],
+        )
+
+    @staticmethod
+    def recorded(patterns: Float[Array, "pattern date unit cohort"], dispersion: float) -> "Outcomes":
+        arrivals = patterns.sum(0)
+        constant = gammaln(arrivals + dispersion) - gammaln(arrivals + 1.0) - gammaln(dispersion)
+        return Outcomes(patterns, arrivals, _behaviors_shown(patterns), constant)
+
+
+def _behaviors_shown(
+    patterns: Float[Array, "pattern date unit cohort"],
+) -> Float[Array, "date unit cohort behavior"]:
+    bits = behavior_bits(int(np.log2(len(patterns))))
+    return jnp.moveaxis(jnp.tensordot(bits.T, patterns, 1), 0, -1)

@@ -1,0 +1,92 @@
+"""Who is out there: the distribution of response propensities in each cohort.
+
+A population gives the rest of the model one thing, its `Support`: weighted
+points in propensity space at which contact and response are evaluated.
+"""
+
+from abc import abstractmethod
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from dgd.quadrature import standard_normal_rule
+
+SCALE_FLOOR = 0.05
+
+
+class Support(NamedTuple):
+    """Points u and log-weights log(pi_k w_i); the weights of a cohort sum to one."""
+
+    points: Float[Array, "cohort node dim"]
+    log_weights: Float[Array, "cohort node"]
+
+
+class AbstractPopulation(eqx.Module):
+    """What every population can do, whatever its shape."""
+
+    @abstractmethod
+    def support(self) -> Support:
+        """The weighted points before any shift by feedback."""
+
+    @abstractmethod
+    def scale_departure(self) -> Float[Array, " scale"]:
+        """How far each scale parameter has moved from where it started."""
+
+
+class GaussianMixture(AbstractPopulation):
+    r"""A Gaussian mixture of propensities per cohort.
+
+    .. math:: P_g(u) = \sum_k \pi_{gk} N(u; \mu_{gk}, L_{gk} L_{gk}^T)
+
+    where pi = softmax(logits), the diagonal of L is softplus(raw_diagonal)
+    plus a floor, and nodes are u = mu + L epsilon for fixed epsilon, so that
+    gradients reach weights, means and factors alike.
+    """
+
+    logits: Float[Array, "cohort component"]
+    means: Float[Array, "cohort component dim"]
+    raw_diagonal: Float[Array, "cohort component dim"]
+    below_diagonal: Float[Array, "cohort component pair"]
+    initial_scale: float = eqx.field(static=True)
+    nodes: int = eqx.field(static=True)
+
+    @property
+    def dim(self) -> int:
+        return self.means.shape[-1]
+
+    @property
+    def weights(self) -> Float[Array, "cohort component"]:
+        """pi: the share of each response type."""
+        return jax.nn.softmax(self.logits, axis=-1)
+
+    @property
+    def factors(self) -> Float[Array, "cohort component dim dim"]:
+        """L: the lower-triangular factors of the covariances."""
+        diagonal = jax.nn.softplus(self.raw_diagonal) + SCALE_FLOOR
+        factor = diagonal[..., None] * jnp.eye(self.dim)[None, None]
+        if self.dim == 1:
+            return factor
+        row, column = np.tril_indices(self.dim, -1)
+        return factor.at[..., row, column].set(self.below_diagonal)
+
+    def support(self) -> Support:
+        rule = standard_normal_rule(self.dim, self.nodes)
+        spread = jnp.einsum("gkdc,ic->gkid", self.factors, rule.points)
+        points = self.means[:, :, None] + spread
+        log_share = jax.nn.log_softmax(self.logits, axis=-1)
+        log_weights = log_share[:, :, None] + np.log(rule.weights)[None, None]
+        cohorts = len(self.logits)
+        return Support(points.reshape(cohorts, -1, self.dim), log_weights.reshape(cohorts, -1))
+
+    def scale_departure(self) -> Float[Array, " scale"]:
+        from_start = self.raw_diagonal - raw_scale(self.initial_scale)
+        return jnp.concatenate([from_start.ravel(), self.below_diagonal.ravel()])
+
+
+def raw_scale(scale: float) -> float:
+    """The raw diagonal entry whose softplus plus the floor is `scale`."""
+    return float(np.log(np.expm1(scale - SCALE_FLOOR)))

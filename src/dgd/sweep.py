@@ -1,0 +1,102 @@
+"""Every day's state under recorded feedback, without ever building a pattern.
+
+Memory, fatigue and the response shift depend on recorded counts and
+parameters only: they are geometric carry-over, computed for all days at once.
+Just the arrival states need yesterday's predicted arrivals, so one scan of
+arrival integrals remains. The 2^H work never sits inside it.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from dgd.days import Inputs, Outcomes, Prediction
+from dgd.feedback import State, innovation, signals
+from dgd.model import Model
+from dgd.observation import LOG_INTENSITY_RANGE, integrate
+
+LONGEST_KERNEL = 256
+"""Days up to which carry-over is one small matrix product; longer series are scanned."""
+
+
+class Sweep(NamedTuple):
+    """The observed branch: states, predictions, and the state after the last day."""
+
+    states: State
+    predictions: Prediction
+    final: State
+
+
+def carry_over(
+    retention: Float[Array, ""],
+    initial: Float[Array, "1 ..."],
+    inputs: Float[Array, "date ..."],
+) -> Float[Array, "date_and_one ..."]:
+    r"""x_0 .. x_T of x_{t+1} = rho x_t + u_t, so x_t = rho^t x_0 + sum_{s<t} rho^{t-1-s} u_s."""
+    days = len(inputs)
+    if days > LONGEST_KERNEL:
+
+        def step(x: Array, u: Array) -> tuple[Array, Array]:
+            following = retention * x + u
+            return following, following
+
+        _, path = jax.lax.scan(step, initial[0], inputs)
+        return jnp.concatenate([initial, path])
+    lag = np.arange(days + 1.0)[:, None] - np.arange(days + 1.0)[None]
+    kernel = jnp.where(lag >= 0, jnp.exp(jnp.log(retention) * np.maximum(lag, 0.0)), 0.0)
+    sources = jnp.concatenate([initial, inputs]).reshape(days + 1, -1)
+    return (kernel @ sources).reshape(days + 1, *initial.shape[1:])
+
+
+def observe(model: Model, inputs: Inputs, outcomes: Outcomes, initial: State) -> Sweep:
+    """Predict every day from the counts recorded before it."""
+    feedback, reference = model.feedback, model.reference
+    signal = signals(outcomes.arrivals, outcomes.behaviors, reference)
+    memory = carry_over(
+        feedback.memory_retention, initial.memory, feedback.memory_input(signal)
+    )
+    fatigue = carry_over(
+        feedback.fatigue_retention, initial.fatigue, feedback.fatigue_input(signal)
+    )
+    shift_input = feedback.shift_input(signal, fatigue[1:], reference)
+    shift = carry_over(feedback.shift_retention, initial.shift, shift_input)
+
+    support = model.population.support()
+    features = inputs.features
+    at_rest = model.arrival.log_intensity_at_rest(reference, support, features, shift[:-1])
+    weights = inputs.size * inputs.effort
+    node_weights = jnp.exp(support.log_weights)
+
+    def step(carry: tuple[Array, Array], day: tuple[Array, ...]) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+        common, unit = carry
+        exponent, people, recorded, active = day
+        log_intensity = jnp.clip(exponent + (common + unit)[:, None, None], *LOG_INTENSITY_RANGE)
+        expected = (people[..., None] * node_weights[None] * jnp.exp(log_intensity)).sum((1, 2))
+        surprise = innovation(recorded[None], expected[None], active[None])
+        following = feedback.next_environment(common[None], unit[None], surprise)
+        return (following[0][0], following[1][0]), carry
+
+    days = (at_rest, weights, outcomes.arrivals.sum(-1), inputs.active)
+    last, (common, unit) = jax.lax.scan(step, (initial.common[0], initial.unit[0]), days)
+
+    states = State(shift[:-1], memory[:-1], fatigue[:-1], common, unit)
+    final = State(shift[-1:], memory[-1:], fatigue[-1:], last[0][None], last[1][None])
+    predictions = integrate(model.behavior, support, at_rest, states, inputs, features)
+    return Sweep(states, predictions, final)
+
+
+def expect_next(model: Model, sweep: Sweep, inputs: Inputs) -> Prediction:
+    """Leave every day but the last by expected feedback and predict the day after.
+
+    Each day is left before its outcome: summaries and sizes as they stood on
+    the day itself, calendar and effort of the day after.
+    """
+    states = jax.tree.map(lambda x: x[:-1], sweep.states)
+    left = sweep.predictions.between(0, -1)
+    today = inputs.between(0, -1)
+    free = model.advance(states, today, left, left.arrivals, left.behaviors)
+    following = Inputs(inputs.calendar[1:], today.summaries, today.size, inputs.effort[1:])
+    return model.predict(free, following)
