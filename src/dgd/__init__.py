@@ -1,1 +1,33 @@
-"""x"""
+"""Learn collective dynamics from counts.
+
+    panel = dgd.Panel.from_counts(counts, behaviors=["click", "like"])
+    fit = dgd.DGD().fit(panel, train_end="2022-04-21", validation_end="2022-04-28")
+    fit.forecast(horizon=7).to_frame()
+"""
+
+from dgd.errors import DGDError, InputError, ModelFileError
+from dgd.estimator import DGD
+from dgd.fit import Fit
+from dgd.forecasting import Forecast
+from dgd.panel import Panel
+from dgd.settings import Settings
+from dgd.simulate import Simulated, World, example_world, simulate
+from dgd.storage import load
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "DGD",
+    "DGDError",
+    "Fit",
+    "Forecast",
+    "InputError",
+    "ModelFileError",
+    "Panel",
+    "Settings",
+    "Simulated",
+    "World",
+    "example_world",
+    "load",
+    "simulate",
+]

@@ -6,7 +6,7 @@ Just the arrival states need yesterday's predicted arrivals, so one scan of
 arrival integrals remains. The 2^H work never sits inside it.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -20,6 +20,10 @@ from dgd.observation import LOG_INTENSITY_RANGE, integrate
 
 LONGEST_KERNEL = 256
 """Days up to which carry-over is one small matrix product; longer series are scanned."""
+
+
+Environment: TypeAlias = tuple[Array, Array]
+"""The arrival states z and c of one day."""
 
 
 class Sweep(NamedTuple):
@@ -51,13 +55,14 @@ def carry_over(
     return (kernel @ sources).reshape(days + 1, *initial.shape[1:])
 
 
-def observe(model: Model, inputs: Inputs, outcomes: Outcomes, initial: State) -> Sweep:
-    """Predict every day from the counts recorded before it."""
+def observed_states(
+    model: Model, inputs: Inputs, outcomes: Outcomes, initial: State
+) -> tuple[State, State, Float[Array, "date unit cohort node"]]:
+    """States at the beginning of every day, the state after the last day, and each
+    node's exponent at rest, which predictions reuse."""
     feedback, reference = model.feedback, model.reference
     signal = signals(outcomes.arrivals, outcomes.behaviors, reference)
-    memory = carry_over(
-        feedback.memory_retention, initial.memory, feedback.memory_input(signal)
-    )
+    memory = carry_over(feedback.memory_retention, initial.memory, feedback.memory_input(signal))
     fatigue = carry_over(
         feedback.fatigue_retention, initial.fatigue, feedback.fatigue_input(signal)
     )
@@ -65,26 +70,32 @@ def observe(model: Model, inputs: Inputs, outcomes: Outcomes, initial: State) ->
     shift = carry_over(feedback.shift_retention, initial.shift, shift_input)
 
     support = model.population.support()
-    features = inputs.features
-    at_rest = model.arrival.log_intensity_at_rest(reference, support, features, shift[:-1])
-    weights = inputs.size * inputs.effort
+    at_rest = model.arrival.log_intensity_at_rest(
+        reference, support, inputs.features, shift[:-1]
+    )
     node_weights = jnp.exp(support.log_weights)
 
-    def step(carry: tuple[Array, Array], day: tuple[Array, ...]) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-        common, unit = carry
+    def step(environment: Environment, day: tuple[Array, ...]) -> tuple[Environment, Environment]:
+        common, unit = environment
         exponent, people, recorded, active = day
         log_intensity = jnp.clip(exponent + (common + unit)[:, None, None], *LOG_INTENSITY_RANGE)
         expected = (people[..., None] * node_weights[None] * jnp.exp(log_intensity)).sum((1, 2))
         surprise = innovation(recorded[None], expected[None], active[None])
-        following = feedback.next_environment(common[None], unit[None], surprise)
-        return (following[0][0], following[1][0]), carry
+        common, unit = feedback.next_environment(common[None], unit[None], surprise)
+        return (common[0], unit[0]), environment
 
-    days = (at_rest, weights, outcomes.arrivals.sum(-1), inputs.active)
+    days = (at_rest, inputs.size * inputs.effort, outcomes.arrivals.sum(-1), inputs.active)
     last, (common, unit) = jax.lax.scan(step, (initial.common[0], initial.unit[0]), days)
-
     states = State(shift[:-1], memory[:-1], fatigue[:-1], common, unit)
     final = State(shift[-1:], memory[-1:], fatigue[-1:], last[0][None], last[1][None])
-    predictions = integrate(model.behavior, support, at_rest, states, inputs, features)
+    return states, final, at_rest
+
+
+def observe(model: Model, inputs: Inputs, outcomes: Outcomes, initial: State) -> Sweep:
+    """Predict every day from the counts recorded before it."""
+    states, final, at_rest = observed_states(model, inputs, outcomes, initial)
+    support = model.population.support()
+    predictions = integrate(model.behavior, support, at_rest, states, inputs, inputs.features)
     return Sweep(states, predictions, final)
 
 

@@ -1,0 +1,137 @@
+"""DGD: settings that can be fitted to a panel."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+from jaxtyping import Array, Float
+
+from dgd.days import Inputs, Outcomes
+from dgd.errors import InputError
+from dgd.features import FeatureMaker
+from dgd.fit import Fit
+from dgd.model import Model
+from dgd.objective import Objective
+from dgd.panel import Panel
+from dgd.periods import Moment
+from dgd.runtime import computing
+from dgd.sequences import recorded_days
+from dgd.settings import PAPER, Settings
+from dgd.split import Split
+from dgd.starting import Shape, reference_rates, start_from_training, start_from_warmup
+from dgd.training import Progress, Run, train
+
+_STARTS = {"training": start_from_training, "warmup": start_from_warmup}
+
+
+class TrainingData(NamedTuple):
+    """Everything the loss needs beside the parameters."""
+
+    fixed: Model
+    """The model's arrays that are never trained."""
+    train: tuple[Inputs, Outcomes]
+    validation: tuple[Inputs, Outcomes]
+
+
+class DGD(Settings):
+    """Differentiable Gaussian Dynamics, ready to be fitted.
+
+    The arguments are those of `Settings`; `DGD.paper()` gives the paper's values.
+    """
+
+    @classmethod
+    def paper(cls, **changes: Any) -> "DGD":
+        """The paper's preset, with any setting changed by name."""
+        return cls(**{**PAPER, **changes})
+
+    def fit(
+        self,
+        panel: Panel,
+        *,
+        train_end: Moment,
+        validation_end: Moment,
+        warmup_end: Moment | None = None,
+        seeds: Sequence[int] = (1, 2, 3),
+        progress: Progress | None = None,
+        keep_on_interrupt: bool = False,
+    ) -> Fit:
+        """Learn population, observation and feedback together from the training days.
+
+        **Arguments:**
+
+        - `train_end`, `validation_end`: the last day of each range; days after
+            `validation_end` are never looked at.
+        - `warmup_end`: days up to here set baselines, reference rates and first
+            summaries; without it the training days do.
+        - `seeds`: one parameter set each; the same seed gives the same numbers.
+        - `progress`: called with (seed, epochs done, best validation objective).
+        - `keep_on_interrupt`: on Ctrl-C, return the best parameters so far.
+        """
+        if not seeds or len(set(seeds)) < len(seeds):
+            raise InputError(f"seeds is {list(seeds)}; give at least one seed and each only once.")
+        split = Split.of(panel, train_end, validation_end, warmup_end)
+        rates = reference_rates(panel, split.warmup)
+        maker = FeatureMaker.fitted(panel, split, rates, self.calendar, self.summary_retention)
+        with computing():
+            start = _STARTS[self.start](panel, split, self.initial_scale)
+            shape = self.shape(panel, maker)
+            models = [start.model(shape, jax.random.key(seed)) for seed in seeds]
+            data = self._training_data(panel, split, maker, models[0])
+            trainable = [eqx.partition(model, model.trainable())[0] for model in models]
+            runs = train(
+                list(zip(seeds, trainable, strict=True)),
+                partial(losses, self.objective),
+                data,
+                self.optimizer,
+                progress,
+                keep_on_interrupt,
+            )
+            runs = [_whole(run, data.fixed) for run in runs]
+        fit = Fit(Settings(**self.as_dict()), panel, split, maker, tuple(runs))
+        if fit.diverged:
+            warnings.warn(
+                f"training diverged for seeds {list(fit.diverged)}; their best parameters so far "
+                "are kept: lower learning_rate or raise penalty_weight.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        return fit
+
+    def shape(self, panel: Panel, maker: FeatureMaker) -> Shape:
+        return Shape(
+            units=len(panel.units),
+            cohorts=len(panel.cohorts),
+            behaviors=len(panel.behaviors),
+            features=len(maker.names(panel)),
+            components=self.components,
+            dim=self.dim,
+            nodes=self.nodes,
+        )
+
+    def _training_data(
+        self, panel: Panel, split: Split, maker: FeatureMaker, model: Model
+    ) -> TrainingData:
+        fixed = eqx.partition(model, model.trainable())[1]
+        train_days = recorded_days(panel, maker, split.first, split.train_stop, self.dispersion)
+        validation_days = recorded_days(
+            panel, maker, split.train_stop, split.validation_stop, self.dispersion
+        )
+        return TrainingData(fixed, train_days, validation_days)
+
+
+def losses(
+    objective: Objective, trainable: Model, data: TrainingData
+) -> tuple[Float[Array, ""], Float[Array, ""]]:
+    """Training and validation objective; gradients flow through the first only."""
+    model = eqx.combine(trainable, data.fixed)
+    value, state = objective.train(model, *data.train)
+    model, state = jax.lax.stop_gradient((model, state))
+    return value, objective.validate(model, *data.validation, state)
+
+
+def _whole(run: Run, fixed: Model) -> Run:
+    return replace(run, parameters=eqx.combine(run.parameters, fixed))

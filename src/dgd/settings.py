@@ -1,0 +1,99 @@
+"""Every choice a fit depends on, in one place, checked when it is made."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from dgd.errors import InputError
+from dgd.objective import Objective
+from dgd.training import Optimizer
+
+STARTS = ("training", "warmup")
+CALENDARS = ("auto", "weekday", "hour", "weekday and hour", "none")
+_AT_LEAST_ONE = ("components", "nodes", "dim", "epochs", "patience")
+_POSITIVE = ("learning_rate", "clip_norm", "dispersion", "initial_scale")
+_NOT_NEGATIVE = ("count_weight", "expected_weight", "penalty_weight", "behavior_penalty", "calendar_penalty")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Settings of Differentiable Gaussian Dynamics.
+
+    **Arguments:**
+
+    - `components`: K, Gaussian response types per cohort.
+    - `nodes`: quadrature nodes per component and dimension.
+    - `dim`: d, dimensions of the propensity.
+    - `start`: "training" starts where the simple baselines stand; "warmup" is the paper's.
+    - `calendar`: "auto" gives weekday effects where training holds at least two weeks.
+    - `summary_retention`: of the exponential averages behind the history summaries.
+    - `initial_scale`: standard deviation of every component at the start.
+    - `epochs`, `learning_rate`, `clip_norm`, `patience`: of Adam and early stopping.
+    - `count_weight`, `expected_weight`, `penalty_weight`: alpha, beta and lambda_R.
+    - `dispersion`: r of the negative-binomial working likelihood.
+    - `behavior_penalty`, `calendar_penalty`: how many times harder the regulariser holds
+        the behaviour head's feature, memory, fatigue and environment effects, and the
+        arrival head's feature effects, than the other coefficients.
+    """
+
+    components: int = 2
+    nodes: int = 7
+    dim: int = 1
+    start: str = "training"
+    calendar: str = "auto"
+    summary_retention: float = 0.85
+    initial_scale: float = 0.5
+    epochs: int = 300
+    learning_rate: float = 0.025
+    clip_norm: float = 10.0
+    patience: int = 30
+    count_weight: float = 0.05
+    expected_weight: float = 0.15
+    penalty_weight: float = 0.001
+    dispersion: float = 50.0
+    behavior_penalty: float = 100.0
+    calendar_penalty: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in _AT_LEAST_ONE:
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} is {getattr(self, name)}; it must be at least 1.")
+        for name in _POSITIVE:
+            if not getattr(self, name) > 0:
+                raise InputError(f"{name} is {getattr(self, name)}; it must be positive.")
+        for name in _NOT_NEGATIVE:
+            if not getattr(self, name) >= 0:
+                raise InputError(f"{name} is {getattr(self, name)}; it must not be negative.")
+        if not 0 <= self.summary_retention < 1:
+            raise InputError(f"summary_retention is {self.summary_retention}; it must lie in [0, 1).")
+        if self.start not in STARTS:
+            raise InputError(f'start is "{self.start}"; choose one of {", ".join(STARTS)}.')
+        if self.calendar not in CALENDARS:
+            raise InputError(f'calendar is "{self.calendar}"; choose one of {", ".join(CALENDARS)}.')
+
+    @property
+    def objective(self) -> Objective:
+        return Objective(
+            count_weight=self.count_weight,
+            expected_weight=self.expected_weight,
+            penalty_weight=self.penalty_weight,
+            dispersion=self.dispersion,
+            behavior_penalty=self.behavior_penalty,
+            calendar_penalty=self.calendar_penalty,
+        )
+
+    @property
+    def optimizer(self) -> Optimizer:
+        return Optimizer(self.epochs, self.learning_rate, self.clip_norm, self.patience)
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+PAPER: dict[str, Any] = {
+    "start": "warmup",
+    "calendar": "weekday",
+    "epochs": 120,
+    "patience": 20,
+    "behavior_penalty": 1.0,
+}
+"""Where the paper's choices differ from the library's."""

@@ -1,0 +1,171 @@
+"""Where training starts: what is measured beforehand, and the first parameters.
+
+The paper starts from warm-up rates. The library's own start stands where the
+simple baselines already are: mean arrivals of the training days, and cohort
+intercepts and within-arrival dependence from a pooled logistic fit.
+"""
+
+from dataclasses import dataclass
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Key
+from scipy.special import expit, logit
+
+from dgd.feedback import Feedback, Reference
+from dgd.model import Model
+from dgd.observation import Arrival, Behavior
+from dgd.panel import Panel
+from dgd.patterns import behavior_bits
+from dgd.population import GaussianMixture, raw_scale
+from dgd.split import Split
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The lengths of the model's axes."""
+
+    units: int
+    cohorts: int
+    behaviors: int
+    features: int
+    components: int
+    dim: int
+    nodes: int
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """What the first parameters are made from; the seed adds small differences."""
+
+    reference: Reference
+    cohort_intercept: Float[np.ndarray, "cohort behavior"]
+    dependence: Float[np.ndarray, " pair"]
+    initial_scale: float
+
+    def model(self, shape: Shape, key: Key[Array, ""]) -> Model:
+        """Parameters at the start of training for one seed."""
+        keys = iter(jax.random.split(key, 8))
+
+        def noise(*size: int, scale: float = 0.05) -> Array:
+            return scale * jax.random.normal(next(keys), size)
+
+        cohorts, components, dim = shape.cohorts, shape.components, shape.dim
+        behaviors, features = shape.behaviors, shape.features
+        spread = np.linspace(-0.5, 0.5, components) if components > 1 else np.zeros(1)
+        means = spread[None, :, None] * np.ones((cohorts, 1, dim))
+        population = GaussianMixture(
+            logits=noise(cohorts, components, scale=0.1),
+            means=means + noise(cohorts, components, dim, scale=0.1),
+            raw_diagonal=jnp.full((cohorts, components, dim), raw_scale(self.initial_scale)),
+            below_diagonal=jnp.zeros((cohorts, components, dim * (dim - 1) // 2)),
+            initial_scale=self.initial_scale,
+            nodes=shape.nodes,
+        )
+        arrival = Arrival(
+            intercept=jnp.zeros((shape.units, cohorts)),
+            feature_effect=jnp.zeros(features),
+            loading=noise(dim),
+        )
+        behavior = Behavior(
+            unit_intercept=jnp.zeros((shape.units, behaviors)),
+            cohort_intercept=jnp.asarray(self.cohort_intercept),
+            feature_effect=jnp.zeros((features, behaviors)),
+            memory_effect=jnp.zeros((behaviors, behaviors)),
+            fatigue_effect=jnp.zeros(behaviors),
+            environment_effect=jnp.zeros(behaviors),
+            free_loading=0.1 + noise(behaviors - 1, dim),
+            dependence_entries=jnp.asarray(self.dependence),
+        )
+        feedback = Feedback(
+            raw_memory_retention=jnp.asarray(logit(0.7)),
+            raw_fatigue_retention=jnp.asarray(logit(0.7)),
+            raw_shift_retention=jnp.asarray(logit(0.7)),
+            raw_environment_retention=jnp.asarray(logit(0.7)),
+            raw_common_gain=jnp.asarray(logit(0.3)),
+            raw_unit_gain=jnp.asarray(logit(0.3)),
+            rate_response=noise(behaviors, dim),
+            fatigue_response=noise(dim),
+        )
+        return Model(population, arrival, behavior, feedback, self.reference)
+
+
+def measure(panel: Panel, split: Split, days: slice) -> Reference:
+    """Baselines and reference rates over `days`, smoothed so that no rate is 0 or 1."""
+    arrivals = panel.arrivals[days].sum(0)
+    people = (panel.size * panel.effort)[days].sum(0)
+    people = np.where(people > 0, people, panel.size[days].sum(0))
+    return Reference(
+        log_baseline=jnp.asarray(np.log((arrivals + 0.5) / people)),
+        rates=jnp.asarray(reference_rates(panel, days)),
+        size=jnp.asarray(_reference_size(panel, split)),
+    )
+
+
+def reference_rates(panel: Panel, days: slice) -> Float[np.ndarray, "cohort behavior"]:
+    """v0: each cohort's behaviour rates, drawn to the overall rates by two arrivals' weight."""
+    shown = panel.behavior_counts[days].sum((0, 1)).astype(np.float64)
+    arrivals = panel.arrivals[days].sum((0, 1)).astype(np.float64)
+    overall = (shown.sum(0) + 0.5) / (arrivals.sum() + 1.0)
+    return np.asarray((shown + 2.0 * overall) / (arrivals + 2.0)[:, None])
+
+
+def _reference_size(panel: Panel, split: Split) -> Float[np.ndarray, " cohort"]:
+    """n_ref: the largest size across units; without sizes, mean arrivals, so that dose is near 1."""
+    if panel.sized:
+        return np.asarray(panel.size[split.train].max((0, 1)))
+    return np.maximum(1.0, panel.arrivals[split.warmup].sum(1).mean(0))
+
+
+def start_from_warmup(panel: Panel, split: Split, initial_scale: float) -> Start:
+    """The paper's start: warm-up baselines, warm-up rates as intercepts, no dependence."""
+    reference = measure(panel, split, split.warmup)
+    pairs = len(panel.behaviors) * (len(panel.behaviors) - 1) // 2
+    intercept = logit(np.asarray(reference.rates))
+    return Start(reference, intercept, np.zeros(pairs), initial_scale)
+
+
+def start_from_training(panel: Panel, split: Split, initial_scale: float) -> Start:
+    """Mean arrivals of the training days and a pooled autoregressive logistic fit."""
+    reference = measure(panel, split, split.train)
+    warmup_rates = jnp.asarray(reference_rates(panel, split.warmup))
+    reference = eqx.tree_at(lambda r: r.rates, reference, warmup_rates)
+    counts = panel.patterns[split.train].sum((0, 1)).astype(np.float64)
+    intercept, dependence = pooled_logistic(counts)
+    below = np.tril_indices(len(panel.behaviors), -1)
+    return Start(reference, intercept, dependence[below], initial_scale)
+
+
+def pooled_logistic(
+    counts: Float[np.ndarray, "cohort pattern"], ridge: float = 1.0, steps: int = 50
+) -> tuple[Float[np.ndarray, "cohort behavior"], Float[np.ndarray, "behavior behavior"]]:
+    """Cohort intercepts and dependence of each behaviour on the earlier ones.
+
+    One ridge-penalised logistic regression per behaviour, by Newton's method.
+    The penalty draws cohort intercepts to the overall rate and dependence to zero.
+    """
+    cohorts, patterns = counts.shape
+    behaviors = int(np.log2(patterns))
+    bits = behavior_bits(behaviors)
+    member = np.repeat(np.eye(cohorts), patterns, axis=0)
+    weight = counts.ravel()
+    intercept = np.zeros((cohorts, behaviors))
+    dependence = np.zeros((behaviors, behaviors))
+    for h in range(behaviors):
+        shown = np.tile(bits[:, h], cohorts)
+        design = np.concatenate([member, np.tile(bits[:, :h], (cohorts, 1))], axis=1)
+        overall = logit((weight @ shown + 0.5) / (weight.sum() + 1.0))
+        effects = np.zeros(cohorts + h)
+        for _ in range(steps):
+            rate = expit(overall + design @ effects)
+            slope = design.T @ (weight * (shown - rate)) - ridge * effects
+            curve = (design * (weight * rate * (1.0 - rate))[:, None]).T @ design
+            change = np.linalg.solve(curve + ridge * np.eye(len(effects)), slope)
+            effects = effects + change
+            if np.abs(change).max() < 1e-9:
+                break
+        intercept[:, h] = overall + effects[:cohorts]
+        dependence[h, :h] = effects[cohorts:]
+    return intercept, dependence

@@ -1,0 +1,224 @@
+"""Optimisation: Adam with clipping, early stopping on validation, several seeds.
+
+The loop itself is compiled, a chunk of epochs at a time. Between chunks the
+progress is told and an interruption is heard. Seeds run side by side in
+threads on one compiled program, so each seed's numbers are the same however
+many others are fitted with it.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from functools import partial
+from os import cpu_count
+from typing import Any, NamedTuple, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Array, Bool, Float, Int, PyTree
+
+from dgd.runtime import computing
+
+EPOCHS_PER_CHUNK = 20
+
+RUNNING, PATIENT, DIVERGED = 0, 1, 2
+REASONS = {
+    RUNNING: "all epochs done",
+    PATIENT: "validation stopped improving",
+    DIVERGED: "diverged: the objective was no longer finite",
+}
+INTERRUPTED = "interrupted"
+
+Parameters = TypeVar("Parameters")
+Loss = Callable[[Any, Any], tuple[Float[Array, ""], Float[Array, ""]]]
+"""(parameters, data) -> training objective, validation objective."""
+Progress = Callable[[int, int, float], None]
+"""Told (seed, epochs done, best validation objective) now and then."""
+
+
+@dataclass(frozen=True)
+class Optimizer:
+    """How long and how fast to train."""
+
+    epochs: int = 120
+    learning_rate: float = 0.025
+    clip_norm: float = 10.0
+    patience: int = 20
+
+    def transformation(self) -> optax.GradientTransformation:
+        return optax.chain(
+            optax.clip_by_global_norm(self.clip_norm), optax.adam(self.learning_rate)
+        )
+
+
+class Carry(NamedTuple):
+    """Everything one epoch hands to the next."""
+
+    parameters: Float[Array, " parameter"]
+    moments: PyTree
+    best: Float[Array, " parameter"]
+    best_objective: Float[Array, ""]
+    best_epoch: Int[Array, ""]
+    epoch: Int[Array, ""]
+    status: Int[Array, ""]
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One seed's training: its best parameters and how it got there."""
+
+    seed: int
+    parameters: Any
+    best_epoch: int
+    best_objective: float
+    train_objective: Float[np.ndarray, " epoch"]
+    validation_objective: Float[np.ndarray, " epoch"]
+    reason: str
+
+    @property
+    def diverged(self) -> bool:
+        return self.reason == REASONS[DIVERGED]
+
+
+def train(
+    starts: Sequence[tuple[int, Parameters]],
+    loss: Loss,
+    data: PyTree,
+    optimizer: Optimizer,
+    progress: Progress | None = None,
+    keep_on_interrupt: bool = False,
+) -> list[Run]:
+    """Train every (seed, first parameters) and return the runs in order.
+
+    The parameters kept are those of the epoch with the lowest validation
+    objective, the start included, so a fit is never worse on validation than
+    where it began. Ctrl-C stops after the chunk under way; with
+    `keep_on_interrupt` the best parameters so far are returned.
+    """
+    flat = [(seed, *ravel_pytree(start)) for seed, start in starts]
+    unravel = flat[0][2]
+    carries = {seed: _first(vector, optimizer) for seed, vector, _ in flat}
+    chunk = jax.jit(partial(_chunk, partial(_flat_loss, loss, unravel), optimizer))
+    compiled = chunk.lower(carries[starts[0][0]], data).compile()
+    stop = threading.Event()
+    workers = min(len(starts), cpu_count() or 1)
+    with ThreadPoolExecutor(workers, thread_name_prefix="dgd-seed") as pool:
+        futures = [
+            pool.submit(_train_seed, seed, carries[seed], compiled, data, optimizer, unravel, progress, stop)
+            for seed, _ in starts
+        ]
+        try:
+            _wait(futures)
+        except KeyboardInterrupt:
+            stop.set()
+            if not keep_on_interrupt:
+                raise
+    return [future.result() for future in futures]
+
+
+def _wait(futures: Sequence[Future[Run]]) -> None:
+    """Wait in short steps, so that an interruption is heard while threads compute."""
+    pending = set(futures)
+    while pending:
+        done, pending = wait(pending, timeout=0.1, return_when=FIRST_COMPLETED)
+        for future in done:
+            future.result()
+
+
+def _train_seed(
+    seed: int,
+    carry: Carry,
+    compiled: Callable[[Carry, PyTree], tuple[Carry, tuple[Array, Array]]],
+    data: PyTree,
+    optimizer: Optimizer,
+    unravel: Callable[[Array], Any],
+    progress: Progress | None,
+    stop: threading.Event,
+) -> Run:
+    history: list[tuple[np.ndarray, np.ndarray]] = []
+    with computing():
+        while int(carry.epoch) <= optimizer.epochs and int(carry.status) == RUNNING:
+            if stop.is_set():
+                break
+            carry, losses = compiled(carry, data)
+            history.append((np.asarray(losses[0]), np.asarray(losses[1])))
+            if progress is not None:
+                done = min(int(carry.epoch), optimizer.epochs)
+                progress(seed, done, float(carry.best_objective))
+        parameters = unravel(carry.best)
+    epochs = int(carry.epoch)
+    objective = [np.concatenate([h[i] for h in history])[:epochs] if history else np.zeros(0) for i in (0, 1)]
+    interrupted = stop.is_set() and int(carry.status) == RUNNING and epochs <= optimizer.epochs
+    return Run(
+        seed=seed,
+        parameters=parameters,
+        best_epoch=int(carry.best_epoch),
+        best_objective=float(carry.best_objective),
+        train_objective=objective[0],
+        validation_objective=objective[1],
+        reason=INTERRUPTED if interrupted else REASONS[int(carry.status)],
+    )
+
+
+def _first(parameters: Float[Array, " parameter"], optimizer: Optimizer) -> Carry:
+    return Carry(
+        parameters=parameters,
+        moments=optimizer.transformation().init(parameters),
+        best=parameters,
+        best_objective=jnp.asarray(jnp.inf),
+        best_epoch=jnp.asarray(0),
+        epoch=jnp.asarray(0),
+        status=jnp.asarray(RUNNING),
+    )
+
+
+def _flat_loss(
+    loss: Loss, unravel: Callable[[Array], Any], parameters: Array, data: PyTree
+) -> tuple[Array, Array]:
+    return loss(unravel(parameters), data)
+
+
+def _chunk(
+    loss: Loss, optimizer: Optimizer, carry: Carry, data: PyTree
+) -> tuple[Carry, tuple[Array, Array]]:
+    """Run the next epochs; once a seed has stopped the rest of the chunk is skipped."""
+    nothing = (jnp.asarray(jnp.nan), jnp.asarray(jnp.nan))
+
+    def epoch(carry: Carry, _: None) -> tuple[Carry, tuple[Array, Array]]:
+        going = (carry.status == RUNNING) & (carry.epoch <= optimizer.epochs)
+        return jax.lax.cond(
+            going,
+            lambda c: _epoch(loss, optimizer, c, data),
+            lambda c: (c, nothing),
+            carry,
+        )
+
+    return jax.lax.scan(epoch, carry, None, length=EPOCHS_PER_CHUNK)
+
+
+def _epoch(
+    loss: Loss, optimizer: Optimizer, carry: Carry, data: PyTree
+) -> tuple[Carry, tuple[Array, Array]]:
+    """Score the parameters as they stand, remember the best, then take one step."""
+    (value, validation), gradient = jax.value_and_grad(loss, has_aux=True)(carry.parameters, data)
+    finite: Bool[Array, ""] = (
+        jnp.isfinite(value) & jnp.isfinite(validation) & jnp.isfinite(gradient).all()
+    )
+    better = finite & (validation < carry.best_objective)
+    best_epoch = jnp.where(better, carry.epoch, carry.best_epoch)
+    update, moments = optimizer.transformation().update(gradient, carry.moments)
+    waited = carry.epoch - best_epoch >= optimizer.patience
+    following = Carry(
+        parameters=optax.apply_updates(carry.parameters, update),
+        moments=moments,
+        best=jnp.where(better, carry.parameters, carry.best),
+        best_objective=jnp.where(better, validation, carry.best_objective),
+        best_epoch=best_epoch,
+        epoch=carry.epoch + 1,
+        status=jnp.where(finite, jnp.where(waited, PATIENT, RUNNING), DIVERGED),
+    )
+    return following, (value, validation)
