@@ -68,12 +68,15 @@ class TorchDGD(torch.nn.Module):
     def initial_state(self) -> dict[str, Tensor]:
         units, cohorts = self.log_baseline.shape
         behaviors = self.patterns.shape[1]
-        zeros = lambda *shape: torch.zeros(*shape, dtype=torch.float64)  # noqa: E731
+
+        def zeros(*shape: int) -> Tensor:
+            return torch.zeros(shape, dtype=torch.float64)
+
         return {
             "shift": zeros(cohorts),
             "memory": zeros(cohorts, behaviors),
             "fatigue": zeros(cohorts),
-            "common": zeros(()),
+            "common": zeros(),
             "unit": zeros(units),
         }
 

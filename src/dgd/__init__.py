@@ -1,8 +1,8 @@
 """Learn collective dynamics from counts.
 
-    panel = dgd.Panel.from_counts(counts, behaviors=["click", "like"])
-    fit = dgd.DGD().fit(panel, train_end="2022-04-21", validation_end="2022-04-28")
-    fit.forecast(horizon=7).to_frame()
+panel = dgd.Panel.from_counts(counts, behaviors=["click", "like"])
+fit = dgd.DGD().fit(panel, train_end="2022-04-21", validation_end="2022-04-28")
+fit.forecast(horizon=7).to_frame()
 """
 
 from dgd.errors import DGDError, InputError, ModelFileError

@@ -212,7 +212,9 @@ def refuse_behavior(frame: nw.LazyFrame[Any], name: str, behavior: str) -> None:
     shown = value.cast(nw.String) if dtype == nw.Boolean else value
     found = collect(
         wrong.select(
-            nw.len().alias("rows"), value.is_null().sum().alias("missing"), shown.min().alias("example")
+            nw.len().alias("rows"),
+            value.is_null().sum().alias("missing"),
+            shown.min().alias("example"),
         )
     ).row(0, named=True)
     rows, missing, example = found["rows"], found["missing"], found["example"]
@@ -263,9 +265,10 @@ def _within(
     after = pl.lit(False) if end is None else pl.col(DAY) > end
     kept = table.filter(~before & ~after)
     if kept.height == 0:
+        days = table[DAY].sort()
         raise InputError(
             f"events has none of its {plural(int(table[ROWS].sum()))} from {start or 'its start'} "
-            f"to {end or 'its end'}: they run from {table[DAY].min()} to {table[DAY].max()}; "
+            f"to {end or 'its end'}: they run from {days[0]} to {days[-1]}; "
             "choose dates in that range."
         )
     days = kept[DAY].sort()

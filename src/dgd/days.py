@@ -21,7 +21,9 @@ class Inputs(eqx.Module):
 
     def between(self, start: int, stop: int | None) -> "Inputs":
         """The dates from `start` up to, not including, `stop`."""
-        return Inputs(*(x[start:stop] for x in (self.calendar, self.summaries, self.size, self.effort)))
+        return Inputs(
+            *(x[start:stop] for x in (self.calendar, self.summaries, self.size, self.effort))
+        )
 
     @property
     def features(self) -> Float[Array, "date unit cohort feature"]:
@@ -76,7 +78,9 @@ class Outcomes(eqx.Module):
         )
 
     @staticmethod
-    def recorded(patterns: Float[Array, "pattern date unit cohort"], dispersion: float) -> "Outcomes":
+    def recorded(
+        patterns: Float[Array, "pattern date unit cohort"], dispersion: float
+    ) -> "Outcomes":
         arrivals = patterns.sum(0)
         constant = gammaln(arrivals + dispersion) - gammaln(arrivals + 1.0) - gammaln(dispersion)
         return Outcomes(patterns, arrivals, _behaviors_shown(patterns), constant)

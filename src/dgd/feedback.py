@@ -75,7 +75,8 @@ def signals(
 ) -> Signals:
     r"""Rates and dose of each cohort, summed over units.
 
-    .. math:: v = \frac{\sum_j Y + 2 v^0}{\sum_j N + 2}, \qquad o = \frac{\sum_j N}{\max(1, n_{ref})}
+    .. math:: v = \frac{\sum_j Y + 2 v^0}{\sum_j N + 2}, \qquad
+        o = \frac{\sum_j N}{\max(1, n_{ref})}
     """
     contacts = arrivals.sum(1)
     shown = behaviors.sum(1) + RATE_SMOOTHING * reference.rates[None]

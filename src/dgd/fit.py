@@ -1,6 +1,5 @@
 """Fit: what training left behind, ready to forecast."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +23,7 @@ from dgd.runtime import computing
 from dgd.sequences import days_ahead, recorded_days
 from dgd.settings import Settings
 from dgd.split import Split
+from dgd.summaries import dynamics_table, population_table
 from dgd.training import Run
 
 
@@ -107,7 +107,11 @@ class Fit:
         the day after the last counted one included."""
         with computing():
             days = recorded_days(
-                self.panel, self.features, self.split.first, self.panel.days, self.settings.dispersion
+                self.panel,
+                self.features,
+                self.split.first,
+                self.panel.days,
+                self.settings.dispersion,
             )
             return tuple(states_at_dawn(model, *days) for model in self.models)
 
@@ -154,6 +158,15 @@ class Fit:
             }
         )
         return from_polars(table, kind or self.panel.kind)
+
+    def population(self, kind: str | None = None) -> Any:
+        """One row per seed, cohort and response type: share, mean and spread."""
+        table = population_table(self.models, self.seeds, self.panel.cohorts)
+        return from_polars(table, kind or self.panel.kind)
+
+    def dynamics(self, kind: str | None = None) -> Any:
+        """One row per seed and factor: how much of each state a day carries over or corrects."""
+        return from_polars(dynamics_table(self.models, self.seeds), kind or self.panel.kind)
 
     def save(self, path: str | Path) -> None:
         """Write everything to one file, whole or not at all."""

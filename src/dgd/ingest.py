@@ -54,7 +54,9 @@ def read_counts_table(
     """The counts table, every column checked, with its pattern numbers."""
     clash = [b for b in behaviors if b in TAKEN or b in (*columns.cell, columns.count)]
     if clash:
-        raise InputError(f'behaviors names "{clash[0]}", which dgd uses itself; rename that column.')
+        raise InputError(
+            f'behaviors names "{clash[0]}", which dgd uses itself; rename that column.'
+        )
     if table.height == 0:
         raise InputError("counts has no rows; hand over at least one day of counts.")
     table = tables.number_rows(table)
@@ -67,9 +69,7 @@ def read_counts_table(
     return table
 
 
-def count_grid(
-    table: pl.DataFrame, columns: Columns, axes: Axes, patterns: int
-) -> np.ndarray:
+def count_grid(table: pl.DataFrame, columns: Columns, axes: Axes, patterns: int) -> np.ndarray:
     """C(y) on the grid; cells without a row hold zero."""
     moments = table[columns.date].to_numpy().astype(axes.dates.dtype)
     at = (
@@ -99,7 +99,9 @@ def date_axis(
     if start is not None:
         wanted = period.parse(start, "start")
         if wanted > first:
-            raise InputError(f"start {start} is after the first counted date {first}; leave it out.")
+            raise InputError(
+                f"start {start} is after the first counted date {first}; leave it out."
+            )
         first -= ((first - wanted) // period.step) * period.step
     if end is not None:
         wanted = period.parse(end, "end")

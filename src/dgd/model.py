@@ -38,9 +38,7 @@ class Model(eqx.Module):
         """Every date's outcomes from the state at its beginning, all dates in one batch."""
         support = self.population.support()
         features = inputs.features
-        at_rest = self.arrival.log_intensity_at_rest(
-            self.reference, support, features, state.shift
-        )
+        at_rest = self.arrival.log_intensity_at_rest(self.reference, support, features, state.shift)
         return integrate(self.behavior, support, at_rest, state, inputs, features)
 
     def advance(

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -68,7 +67,7 @@ class Objective:
         return behavior_loss(prediction, outcomes) + self.count_weight * counts
 
     def penalty(self, model: Model) -> Float[Array, ""]:
-        """R: mean square of the main coefficients and of the scales' departures from their start."""
+        """R: mean square of the main coefficients and of the scales' departures from the start."""
         arrival, behavior, feedback = model.arrival, model.behavior, model.feedback
         terms = [
             (self.calendar_penalty, arrival.feature_effect),

@@ -128,9 +128,7 @@ def integrate(
     of_cell = behavior.cell_logits(features, state)
     of_node = support.points @ behavior.loading.T
     dates, units, cohorts, behaviors = of_cell.shape
-    logits = (
-        of_cell.transpose(3, 0, 1, 2)[:, None] + of_node.transpose(2, 1, 0)[:, :, None, None]
-    )
+    logits = of_cell.transpose(3, 0, 1, 2)[:, None] + of_node.transpose(2, 1, 0)[:, :, None, None]
     cells = dates * units * cohorts
     patterns = integrate_patterns(
         logits.reshape(behaviors, -1, cells),

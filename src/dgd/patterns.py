@@ -111,7 +111,7 @@ def _backward(
     return jax.lax.cond(weights[0, 0] >= 0.0, _walk_back, _nothing, saved, gradient)
 
 
-def _nothing(saved: tuple[Array, Array, Array], gradient: Array) -> tuple[Array, Array, Array]:
+def _nothing(saved: tuple[Array, Array, Array], _: Array) -> tuple[Array, Array, Array]:
     return jax.tree.map(jnp.zeros_like, saved)
 
 

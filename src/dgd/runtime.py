@@ -8,7 +8,7 @@ the user has set up for JAX is used as it is.
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,20 +20,17 @@ _CACHE_SETTINGS = {
     "jax_persistent_cache_min_compile_time_secs": 0.2,
     "jax_persistent_cache_min_entry_size_bytes": 0,
 }
-_lock = threading.Lock()
-_inside = 0
-_before: dict[str, object] = {}
 
 
 @contextmanager
 def computing() -> Iterator[None]:
     """Everything dgd computes happens inside this block; blocks may nest and cross threads."""
-    _enter_cache()
+    _cache.enter()
     try:
         with jax.enable_x64(True):
             yield
     finally:
-        _leave_cache()
+        _cache.leave()
 
 
 def cache_folder() -> Path | None:
@@ -44,31 +41,46 @@ def cache_folder() -> Path | None:
     return Path(named) if named else Path(platformdirs.user_cache_dir("dgd")) / "compiled"
 
 
-def _enter_cache() -> None:
-    global _inside
-    with _lock:
-        _inside += 1
-        folder = cache_folder()
-        if _inside > 1 or folder is None or jax.config.jax_compilation_cache_dir is not None:
-            return
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError:
-            return
-        settings = {"jax_compilation_cache_dir": str(folder), **_CACHE_SETTINGS}
-        _before.update({name: getattr(jax.config, name) for name in settings})
+class _Cache:
+    """JAX's compilation cache, on while at least one block is open."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.open_blocks = 0
+        self.before: dict[str, object] = {}
+
+    def enter(self) -> None:
+        with self.lock:
+            self.open_blocks += 1
+            folder = cache_folder()
+            in_use = _setting("jax_compilation_cache_dir") is not None
+            if self.open_blocks > 1 or folder is None or in_use:
+                return
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+            except OSError:
+                return
+            settings = {"jax_compilation_cache_dir": str(folder), **_CACHE_SETTINGS}
+            self.before = {name: _setting(name) for name in settings}
+            self._apply(settings)
+
+    def leave(self) -> None:
+        with self.lock:
+            self.open_blocks -= 1
+            if self.open_blocks == 0 and self.before:
+                self._apply(self.before)
+                self.before = {}
+
+    @staticmethod
+    def _apply(settings: Mapping[str, object]) -> None:
+        update: Callable[[str, object], None] = jax.config.update
         for name, value in settings.items():
-            jax.config.update(name, value)
+            update(name, value)
         compilation_cache.reset_cache()
 
 
-def _leave_cache() -> None:
-    global _inside
-    with _lock:
-        _inside -= 1
-        if _inside or not _before:
-            return
-        for name, value in _before.items():
-            jax.config.update(name, value)
-        _before.clear()
-        compilation_cache.reset_cache()
+def _setting(name: str) -> object:
+    return getattr(jax.config, name)
+
+
+_cache = _Cache()

@@ -11,7 +11,13 @@ STARTS = ("training", "warmup")
 CALENDARS = ("auto", "weekday", "hour", "weekday and hour", "none")
 _AT_LEAST_ONE = ("components", "nodes", "dim", "epochs", "patience")
 _POSITIVE = ("learning_rate", "clip_norm", "dispersion", "initial_scale")
-_NOT_NEGATIVE = ("count_weight", "expected_weight", "penalty_weight", "behavior_penalty", "calendar_penalty")
+_NOT_NEGATIVE = (
+    "count_weight",
+    "expected_weight",
+    "penalty_weight",
+    "behavior_penalty",
+    "calendar_penalty",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,11 +70,15 @@ class Settings:
             if not getattr(self, name) >= 0:
                 raise InputError(f"{name} is {getattr(self, name)}; it must not be negative.")
         if not 0 <= self.summary_retention < 1:
-            raise InputError(f"summary_retention is {self.summary_retention}; it must lie in [0, 1).")
+            raise InputError(
+                f"summary_retention is {self.summary_retention}; it must lie in [0, 1)."
+            )
         if self.start not in STARTS:
             raise InputError(f'start is "{self.start}"; choose one of {", ".join(STARTS)}.')
         if self.calendar not in CALENDARS:
-            raise InputError(f'calendar is "{self.calendar}"; choose one of {", ".join(CALENDARS)}.')
+            raise InputError(
+                f'calendar is "{self.calendar}"; choose one of {", ".join(CALENDARS)}.'
+            )
 
     @property
     def objective(self) -> Objective:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 import polars as pl
@@ -26,7 +27,7 @@ from dgd.model import Model
 from dgd.observation import Arrival, Behavior
 from dgd.panel import Panel
 from dgd.patterns import behavior_bits
-from dgd.periods import Moment, period_named
+from dgd.periods import period_named
 from dgd.population import GaussianMixture, raw_scale
 from dgd.runtime import computing
 
@@ -116,9 +117,7 @@ def simulate(
     dates = period.range(period.parse(world.start, "start"), days)
     shape = (days, len(world.units), len(world.cohorts))
     efforts = world.effort(days) if effort is None else np.broadcast_to(effort, shape).copy()
-    marks = np.broadcast_to(
-        calendar_marks(dates, "weekday")[:, None, None], (*shape, WEEKDAYS)
-    )
+    marks = np.broadcast_to(calendar_marks(dates, "weekday")[:, None, None], (*shape, WEEKDAYS))
     with computing():
         rng = np.random.default_rng(seed)
         inputs = Inputs(
@@ -139,9 +138,7 @@ def simulate(
             state = _advance(world.model, state, today, prediction, drawn)
         expected = np.concatenate([np.asarray(p.arrivals) for p in predictions])
         patterns = np.concatenate([np.asarray(p.patterns) for p in predictions], axis=1)
-        path = State(
-            *(np.concatenate([np.asarray(s) for s in parts]) for parts in zip(*map(_parts, states), strict=True))
-        )
+        path: State = jax.tree.map(lambda *days: jnp.concatenate(days), *states)
     panel = Panel(
         patterns=np.stack(counts),
         size=np.broadcast_to(world.sizes[None], shape).copy(),
@@ -161,17 +158,15 @@ def simulate(
     return Simulated(world, panel, expected, np.moveaxis(patterns, 0, -1), path)
 
 
-def _parts(state: State) -> tuple[Any, ...]:
-    return state.shift, state.memory, state.fatigue, state.common, state.unit
-
-
 @eqx.filter_jit
 def _predict(model: Model, state: State, inputs: Inputs) -> Prediction:
     return model.predict(state, inputs)
 
 
 @eqx.filter_jit
-def _record(model: Model, state: State, inputs: Inputs, prediction: Prediction, outcomes: Outcomes) -> State:
+def _record(
+    model: Model, state: State, inputs: Inputs, prediction: Prediction, outcomes: Outcomes
+) -> State:
     return model.advance(state, inputs, prediction, outcomes.arrivals, outcomes.behaviors)
 
 
@@ -212,12 +207,16 @@ def example_world(
     strength = 1.0 if feedback else 0.0
     sizes = np.round(rng.uniform(60, 140, (n_units, n_cohorts)))
     base = np.array([0.55, 0.3, 0.15, 0.1, 0.08, 0.06, 0.05, 0.04, 0.04, 0.03, 0.03, 0.02])
-    rates = np.clip(base[None, :n_behaviors] * rng.uniform(0.6, 1.5, (n_cohorts, n_behaviors)), 0.02, 0.9)
+    rates = np.clip(
+        base[None, :n_behaviors] * rng.uniform(0.6, 1.5, (n_cohorts, n_behaviors)), 0.02, 0.9
+    )
     weekday = np.array([0.0, 0.05, 0.1, 0.25, 0.45, 0.3])
     with computing():
         population = GaussianMixture(
             logits=jnp.asarray(rng.normal(0.0, 0.4, (n_cohorts, 2))),
-            means=jnp.asarray(np.array([-0.9, 0.9])[None, :, None] + rng.normal(0, 0.2, (n_cohorts, 2, 1))),
+            means=jnp.asarray(
+                np.array([-0.9, 0.9])[None, :, None] + rng.normal(0, 0.2, (n_cohorts, 2, 1))
+            ),
             raw_diagonal=jnp.full((n_cohorts, 2, 1), raw_scale(0.5)),
             below_diagonal=jnp.zeros((n_cohorts, 2, 0)),
             initial_scale=0.5,
@@ -256,5 +255,10 @@ def example_world(
         )
         model = Model(population, arrival, behavior, moves, reference)
     return World(
-        model, tuple(units), tuple(cohorts), tuple(behaviors), sizes, campaign=2.5 if feedback else 1.0
+        model,
+        tuple(units),
+        tuple(cohorts),
+        tuple(behaviors),
+        sizes,
+        campaign=2.5 if feedback else 1.0,
     )

@@ -58,7 +58,7 @@ class Start:
         means = spread[None, :, None] * np.ones((cohorts, 1, dim))
         population = GaussianMixture(
             logits=noise(cohorts, components, scale=0.1),
-            means=means + noise(cohorts, components, dim, scale=0.1),
+            means=jnp.asarray(means) + noise(cohorts, components, dim, scale=0.1),
             raw_diagonal=jnp.full((cohorts, components, dim), raw_scale(self.initial_scale)),
             below_diagonal=jnp.zeros((cohorts, components, dim * (dim - 1) // 2)),
             initial_scale=self.initial_scale,
@@ -113,7 +113,7 @@ def reference_rates(panel: Panel, days: slice) -> Float[np.ndarray, "cohort beha
 
 
 def _reference_size(panel: Panel, split: Split) -> Float[np.ndarray, " cohort"]:
-    """n_ref: the largest size across units; without sizes, mean arrivals, so that dose is near 1."""
+    """n_ref: the largest size across units; without sizes mean arrivals, so that dose is near 1."""
     if panel.sized:
         return np.asarray(panel.size[split.train].max((0, 1)))
     return np.maximum(1.0, panel.arrivals[split.warmup].sum(1).mean(0))

@@ -70,9 +70,7 @@ def observed_states(
     shift = carry_over(feedback.shift_retention, initial.shift, shift_input)
 
     support = model.population.support()
-    at_rest = model.arrival.log_intensity_at_rest(
-        reference, support, inputs.features, shift[:-1]
-    )
+    at_rest = model.arrival.log_intensity_at_rest(reference, support, inputs.features, shift[:-1])
     node_weights = jnp.exp(support.log_weights)
 
     def step(environment: Environment, day: tuple[Array, ...]) -> tuple[Environment, Environment]:

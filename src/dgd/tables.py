@@ -120,9 +120,7 @@ def read_counts(table: pl.DataFrame, name: str, column: str) -> pl.DataFrame:
     value = pl.col(column)
     refuse(table, name, column, value.is_null(), "is not a count; write 0 or drop the row.")
     if dtype.is_float():
-        refuse(
-            table, name, column, ~value.is_finite(), "is not a count; write 0 or drop the row."
-        )
+        refuse(table, name, column, ~value.is_finite(), "is not a count; write 0 or drop the row.")
         refuse(table, name, column, value != value.floor(), "is not whole; counts are whole.")
     refuse(table, name, column, value < 0, "is negative; counts start at 0.")
     return table.with_columns(value.cast(pl.Int64))
@@ -174,7 +172,10 @@ def keyed_values(
     indexed = table
     for key in present:
         places = pl.DataFrame(
-            {key: pl.Series(list(keys[key])).cast(table.schema[key]), f"{key} place": range(len(keys[key]))}
+            {
+                key: pl.Series(list(keys[key])).cast(table.schema[key]),
+                f"{key} place": range(len(keys[key])),
+            }
         )
         indexed = indexed.join(places, on=key, how="left", maintain_order="left")
         if key != date_key:
@@ -186,14 +187,14 @@ def keyed_values(
             indexed = indexed.filter(pl.col(f"{key} place").is_not_null())
     shape = [len(keys[key]) if key in present else 1 for key in keys]
     values = np.full([*shape, len(columns)], np.nan)
-    places = tuple(
-        indexed[f"{key} place"].to_numpy() if key in present else 0 for key in keys
-    )
+    places = tuple(indexed[f"{key} place"].to_numpy() if key in present else 0 for key in keys)
     values[places] = indexed.select(columns).to_numpy()
     holes = np.argwhere(np.isnan(values[..., 0]))
     if len(holes):
         cell = ", ".join(
-            f"{key} {keys[key][at]}" for key, at in zip(keys, holes[0], strict=True) if key in present
+            f"{key} {keys[key][at]}"
+            for key, at in zip(keys, holes[0], strict=True)
+            if key in present
         )
         raise InputError(f"{name} says nothing about {cell}; add a row for it.")
     return values

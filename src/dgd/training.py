@@ -108,7 +108,9 @@ def train(
     workers = min(len(starts), cpu_count() or 1)
     with ThreadPoolExecutor(workers, thread_name_prefix="dgd-seed") as pool:
         futures = [
-            pool.submit(_train_seed, seed, carries[seed], compiled, data, optimizer, unravel, progress, stop)
+            pool.submit(
+                _train_seed, seed, carries[seed], compiled, data, optimizer, unravel, progress, stop
+            )
             for seed, _ in starts
         ]
         try:
@@ -151,7 +153,9 @@ def _train_seed(
                 progress(seed, done, float(carry.best_objective))
         parameters = unravel(carry.best)
     epochs = int(carry.epoch)
-    objective = [np.concatenate([h[i] for h in history])[:epochs] if history else np.zeros(0) for i in (0, 1)]
+    objective = [
+        np.concatenate([h[i] for h in history])[:epochs] if history else np.zeros(0) for i in (0, 1)
+    ]
     interrupted = stop.is_set() and int(carry.status) == RUNNING and epochs <= optimizer.epochs
     return Run(
         seed=seed,

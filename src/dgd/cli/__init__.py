@@ -1,0 +1,5 @@
+"""The shell: parse, call, print."""
+
+from dgd.cli.app import main
+
+__all__ = ["main"]

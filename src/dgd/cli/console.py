@@ -1,0 +1,103 @@
+"""What every command shares: tables in and out, progress, JSON, exit codes."""
+
+import io
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from dgd.errors import InputError
+from dgd.storage import write_atomically
+
+EXIT_CODES = {
+    0: "done",
+    1: "an unexpected failure",
+    2: "the input or the call was refused; the message says why",
+    3: "training diverged; the best parameters so far were kept",
+    130: "interrupted by Ctrl-C",
+}
+
+out = Console()
+err = Console(stderr=True)
+
+
+def read_table(path: Path) -> pl.DataFrame:
+    """A CSV or Parquet file, told apart by its ending."""
+    if not path.is_file():
+        raise InputError(f'file "{path}" does not exist; check the path.')
+    try:
+        if path.suffix == ".parquet":
+            return pl.read_parquet(path)
+        if path.suffix in (".csv", ".txt"):
+            return pl.read_csv(path, try_parse_dates=True, infer_schema_length=None)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InputError(f'file "{path}" cannot be read as a table: {error}.') from error
+    raise InputError(f'file "{path}" is neither .csv nor .parquet; convert it first.')
+
+
+def write_table(table: pl.DataFrame, path: Path) -> None:
+    """Write a CSV or Parquet file, whole or not at all."""
+    content = io.BytesIO()
+    if path.suffix == ".parquet":
+        table.write_parquet(content)
+    elif path.suffix == ".csv":
+        table.write_csv(content)
+    else:
+        raise InputError(f'output "{path}" is neither .csv nor .parquet; choose one of these.')
+    write_atomically(path, content.getvalue())
+
+
+def show(title: str, table: pl.DataFrame, most: int = 24) -> None:
+    """Print a table for a person."""
+    shown = Table(title=title, title_justify="left", header_style="bold")
+    for name, dtype in table.schema.items():
+        shown.add_column(name, justify="right" if dtype.is_numeric() else "left")
+    for row in table.head(most).iter_rows():
+        shown.add_row(*(_cell(value) for value in row))
+    out.print(shown)
+    if table.height > most:
+        out.print(f"... and {table.height - most} more rows")
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:,.4f}" if abs(value) < 10 else f"{value:,.2f}"
+    return "" if value is None else str(value)
+
+
+def print_json(value: Any) -> None:
+    """Print one JSON document on standard output, for machines."""
+    sys.stdout.write(json.dumps(value, default=str) + "\n")
+
+
+@contextmanager
+def training_progress(seeds: Sequence[int], epochs: int, quiet: bool) -> Iterator[Any]:
+    """A bar for every seed on standard error; yields what `fit(progress=...)` takes."""
+    if quiet:
+        yield None
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[best]}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=err) as bars:
+        tasks = {
+            seed: bars.add_task(f"seed {seed}", total=epochs, best="compiling") for seed in seeds
+        }
+
+        def tell(seed: int, done: int, best: float) -> None:
+            bars.update(tasks[seed], completed=done, best=f"validation {best:.4f}")
+
+        yield tell
+        for task in bars.tasks:
+            bars.update(task.id, total=max(1, int(task.completed)))

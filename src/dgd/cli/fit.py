@@ -1,0 +1,85 @@
+"""`dgd fit`: a table of counts in, a model file out."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dgd.cli.console import out, print_json, read_table, show, training_progress
+from dgd.errors import InputError
+
+
+def fit(
+    counts: Annotated[Path, typer.Argument(help="Counts table, .csv or .parquet.")],
+    behaviors: Annotated[str, typer.Option(help="Behaviour columns, separated by commas.")],
+    train_end: Annotated[str, typer.Option(help="Last training date.")],
+    validation_end: Annotated[str, typer.Option(help="Last validation date.")],
+    output: Annotated[Path, typer.Option(help="Model file to write.")] = Path("model.dgd"),
+    warmup_end: Annotated[str | None, typer.Option(help="Last warm-up date.")] = None,
+    date: Annotated[str, typer.Option(help="Date column.")] = "date",
+    unit: Annotated[str, typer.Option(help="Unit column, or none.")] = "unit",
+    cohort: Annotated[str, typer.Option(help="Cohort column, or none.")] = "cohort",
+    count: Annotated[str, typer.Option(help="Count column.")] = "count",
+    sizes: Annotated[Path | None, typer.Option(help="Reference sizes.")] = None,
+    effort: Annotated[Path | None, typer.Option(help="Effort per date.")] = None,
+    features: Annotated[Path | None, typer.Option(help="Further known features.")] = None,
+    period: Annotated[str, typer.Option(help="hour, day or week.")] = "day",
+    preset: Annotated[str, typer.Option(help="default or paper.")] = "default",
+    components: Annotated[int, typer.Option(help="Response types per cohort.")] = 2,
+    nodes: Annotated[int, typer.Option(help="Quadrature nodes per type.")] = 7,
+    epochs: Annotated[int | None, typer.Option(help="Most epochs to train.")] = None,
+    seeds: Annotated[str, typer.Option(help="Seeds, separated by commas.")] = "1,2,3",
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON summary.")] = False,
+) -> None:
+    """Fit the model to a table of counts and write it to a file.
+
+    Example: dgd fit world/counts.csv --behaviors click,like,share --sizes world/sizes.csv
+    --effort world/effort.csv --train-end 2022-03-06 --validation-end 2022-03-20
+    """
+    import dgd
+
+    panel = dgd.Panel.from_counts(
+        read_table(counts),
+        date=date,
+        unit=None if unit == "none" else unit,
+        cohort=None if cohort == "none" else cohort,
+        behaviors=[name.strip() for name in behaviors.split(",") if name.strip()],
+        count=count,
+        sizes=None if sizes is None else read_table(sizes),
+        effort=None if effort is None else read_table(effort),
+        features=None if features is None else read_table(features),
+        period=period,
+    )
+    presets: dict[str, Callable[..., dgd.DGD]] = {"default": dgd.DGD, "paper": dgd.DGD.paper}
+    if preset not in presets:
+        raise InputError(f'preset "{preset}" is not known; choose default or paper.')
+    changes = {} if epochs is None else {"epochs": epochs}
+    model = presets[preset](components=components, nodes=nodes, **changes)
+    chosen = _seeds(seeds)
+    with training_progress(chosen, model.epochs, quiet=as_json) as tell:
+        fitted = model.fit(
+            panel,
+            train_end=train_end,
+            validation_end=validation_end,
+            warmup_end=warmup_end,
+            seeds=chosen,
+            progress=tell,
+        )
+    fitted.save(output)
+    summary = fitted.summary("polars")
+    if as_json:
+        print_json({"model": str(output), "seeds": summary.to_dicts()})
+    else:
+        out.print(f"{panel}")
+        show("Training", summary)
+        out.print(f"wrote {output}")
+    if fitted.diverged:
+        raise typer.Exit(3)
+
+
+def _seeds(text: str) -> list[int]:
+    try:
+        return [int(seed) for seed in text.split(",")]
+    except ValueError as error:
+        raise InputError(f'seeds "{text}" is not a list of whole numbers like 1,2,3.') from error

@@ -1,0 +1,92 @@
+"""Who is out there: the densities a fit has learned, with their quadrature nodes."""
+
+import altair as alt
+import numpy as np
+import polars as pl
+from scipy.stats import norm
+
+from dgd.errors import InputError
+from dgd.fit import Fit
+from dgd.population import GaussianMixture
+from dgd.runtime import computing
+
+POINTS = 200
+
+
+def density_table(fit: Fit) -> pl.DataFrame:
+    """One row per seed, cohort and propensity: the density of the first dimension."""
+    parts = []
+    for run in fit.runs:
+        mixture = _mixture(run.parameters.population)
+        with computing():
+            share, mean = np.asarray(mixture.weights), np.asarray(mixture.means)[..., 0]
+            factor = np.asarray(mixture.factors)[..., 0, :]
+        scale = np.sqrt((factor**2).sum(-1))
+        low, high = (mean - 3.5 * scale).min(), (mean + 3.5 * scale).max()
+        grid = np.linspace(low, high, POINTS)
+        density = (share[..., None] * norm.pdf(grid, mean[..., None], scale[..., None])).sum(1)
+        for place, cohort in enumerate(fit.panel.cohorts):
+            parts.append(
+                pl.DataFrame(
+                    {
+                        "seed": np.full(POINTS, run.seed),
+                        "cohort": [str(cohort)] * POINTS,
+                        "propensity": grid,
+                        "density": density[place],
+                    }
+                )
+            )
+    return pl.concat(parts)
+
+
+def node_table(fit: Fit) -> pl.DataFrame:
+    """One row per seed, cohort and node: where it stands and how much it weighs."""
+    parts = []
+    for run in fit.runs:
+        with computing():
+            support = run.parameters.population.support()
+            points, weights = np.asarray(support.points), np.exp(support.log_weights)
+        for place, cohort in enumerate(fit.panel.cohorts):
+            parts.append(
+                pl.DataFrame(
+                    {
+                        "seed": np.full(len(weights[place]), run.seed),
+                        "cohort": [str(cohort)] * len(weights[place]),
+                        "propensity": points[place, :, 0],
+                        "weight": weights[place],
+                    }
+                )
+            )
+    return pl.concat(parts)
+
+
+def population_chart(fit: Fit) -> alt.FacetChart:
+    """Densities of every cohort, one line a seed, nodes below sized by weight."""
+    panel_width = max(160, 620 // max(1, len(fit.panel.cohorts)))
+    color = alt.Color("seed:N", title="seed")
+    x = alt.X("propensity:Q", title="response propensity")
+    lines = (
+        alt.Chart()
+        .transform_filter("isValid(datum.density)")
+        .mark_line(strokeWidth=1.5)
+        .encode(x=x, y=alt.Y("density:Q"), color=color)
+    )
+    nodes = (
+        alt.Chart()
+        .transform_filter("isValid(datum.weight)")
+        .mark_point(filled=True, opacity=0.6)
+        .encode(x=x, y=alt.datum(0.0), size=alt.Size("weight:Q", title="weight"), color=color)
+    )
+    data = pl.concat([density_table(fit), node_table(fit)], how="diagonal")
+    return (
+        alt.layer(lines, nodes, data=data)
+        .properties(width=panel_width, height=180)
+        .facet(column=alt.Column("cohort:N", title=None))
+        .properties(title="Who is out there: learned densities and their nodes")
+    )
+
+
+def _mixture(population: object) -> GaussianMixture:
+    if not isinstance(population, GaussianMixture):
+        raise InputError("this population has no density; ask for node_table instead.")
+    return population

@@ -1,0 +1,58 @@
+"""What a fitted model says about the crowd, as tidy tables."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from dgd.ingest import Label
+from dgd.model import Model
+from dgd.population import GaussianMixture
+from dgd.runtime import computing
+
+FACTORS = {
+    "memory retention": "memory_retention",
+    "fatigue retention": "fatigue_retention",
+    "shift retention": "shift_retention",
+    "environment retention": "environment_retention",
+    "common correction": "common_gain",
+    "unit correction": "unit_gain",
+}
+
+
+def population_table(
+    models: Sequence[Model], seeds: Sequence[int], cohorts: Sequence[Label]
+) -> pl.DataFrame:
+    """One row per seed, cohort and response type: share, mean and spread of each dimension."""
+    rows = []
+    for seed, model in zip(seeds, models, strict=True):
+        mixture = model.population
+        if not isinstance(mixture, GaussianMixture):
+            continue
+        with computing():
+            share, mean = np.asarray(mixture.weights), np.asarray(mixture.means)
+            spread = np.sqrt((np.asarray(mixture.factors) ** 2).sum(-1))
+        for place, component in np.ndindex(*share.shape):
+            row = {
+                "seed": seed,
+                "cohort": cohorts[place],
+                "type": component + 1,
+                "share": float(share[place, component]),
+            }
+            for d in range(mixture.dim):
+                suffix = "" if mixture.dim == 1 else f" {d + 1}"
+                row[f"mean{suffix}"] = float(mean[place, component, d])
+                row[f"spread{suffix}"] = float(spread[place, component, d])
+            rows.append(row)
+    return pl.DataFrame(rows)
+
+
+def dynamics_table(models: Sequence[Model], seeds: Sequence[int]) -> pl.DataFrame:
+    """One row per seed and factor: how much of each state a day carries over or corrects."""
+    with computing():
+        rows = [
+            {"seed": seed, "factor": name, "value": float(getattr(model.feedback, attribute))}
+            for seed, model in zip(seeds, models, strict=True)
+            for name, attribute in FACTORS.items()
+        ]
+    return pl.DataFrame(rows)
