@@ -77,7 +77,7 @@ class DGD(Settings):
         rates = reference_rates(panel, split.warmup)
         maker = FeatureMaker.fitted(panel, split, rates, self.calendar, self.summary_retention)
         with computing():
-            start = _STARTS[self.start](panel, split, self.initial_scale)
+            start = _STARTS[self.start](panel, split, self.initial_scale, self.dynamics)
             shape = self.shape(panel, maker)
             models = [start.model(shape, jax.random.key(seed)) for seed in seeds]
             data = self._training_data(panel, split, maker, models[0])

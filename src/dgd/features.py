@@ -127,7 +127,7 @@ def choose_calendar(panel: Panel, split: Split) -> str:
 
 def calendar_names(calendar: str) -> tuple[str, ...]:
     days = ("Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-    names = days if "weekday" in calendar else ()
+    names: tuple[str, ...] = days if "weekday" in calendar else ()
     if "hour" in calendar:
         names += tuple(f"{wave} {k} per day" for k in (1, 2, 3) for wave in ("sine", "cosine"))
     return names

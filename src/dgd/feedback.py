@@ -4,6 +4,7 @@ Recorded outcomes (or, in a forecast, expected ones) become signals; signals
 move memory, fatigue, the response shift and the arrival environment.
 """
 
+from abc import abstractmethod
 from typing import NamedTuple
 
 import equinox as eqx
@@ -95,8 +96,81 @@ def innovation(
     return Innovation(mean, active * (log_ratio - mean[:, None]))
 
 
-class Feedback(eqx.Module):
-    """How signals move the state; every factor lies in (0, 1) through a sigmoid."""
+class AbstractFeedback(eqx.Module):
+    """What every feedback can do: say how much each state keeps and what a day adds to it."""
+
+    @property
+    @abstractmethod
+    def memory_retention(self) -> Float[Array, ""]:
+        """rho_m."""
+
+    @property
+    @abstractmethod
+    def fatigue_retention(self) -> Float[Array, ""]:
+        """rho_f."""
+
+    @property
+    @abstractmethod
+    def shift_retention(self) -> Float[Array, ""]:
+        """rho_delta."""
+
+    @abstractmethod
+    def memory_input(self, signal: Signals) -> Float[Array, "date cohort behavior"]:
+        """What a day adds to memory."""
+
+    @abstractmethod
+    def fatigue_input(self, signal: Signals) -> Float[Array, "date cohort"]:
+        """What a day adds to fatigue."""
+
+    @abstractmethod
+    def shift_input(
+        self, signal: Signals, fatigue: Float[Array, "date cohort"], reference: Reference
+    ) -> Float[Array, "date cohort dim"]:
+        """What a day adds to the shift; `fatigue` is already updated by the same signal."""
+
+    @abstractmethod
+    def next_environment(
+        self, common: Float[Array, " date"], unit: Float[Array, "date unit"], surprise: Innovation
+    ) -> tuple[Float[Array, " date"], Float[Array, "date unit"]]:
+        """The arrival states z and c a day later."""
+
+    @abstractmethod
+    def coefficients(self) -> list[Array]:
+        """The coefficients that the regulariser holds."""
+
+    def next_response(
+        self, state: State, signal: Signals, reference: Reference
+    ) -> tuple[Array, Array, Array]:
+        r"""Shift, memory and fatigue a day later.
+
+        .. math::
+            m' = \rho_m m + (1-\rho_m) v, \quad f' = \rho_f f + (1-\rho_f)(1 - e^{-o}), \quad
+            \delta' = \rho_\delta \delta + B^T (v - v^0) - f' b_f
+        """
+        memory = self.memory_retention * state.memory + self.memory_input(signal)
+        fatigue = self.fatigue_retention * state.fatigue + self.fatigue_input(signal)
+        shift = self.shift_retention * state.shift + self.shift_input(signal, fatigue, reference)
+        return shift, memory, fatigue
+
+    def advance(
+        self,
+        state: State,
+        arrivals: Float[Array, "date unit cohort"],
+        behaviors: Float[Array, "date unit cohort behavior"],
+        expected_arrivals: Float[Array, "date unit cohort"],
+        active: Float[Array, "date unit"],
+        reference: Reference,
+    ) -> State:
+        """One day on: recorded counts give observed feedback, expected ones expected feedback."""
+        signal = signals(arrivals, behaviors, reference)
+        shift, memory, fatigue = self.next_response(state, signal, reference)
+        surprise = innovation(arrivals.sum(-1), expected_arrivals.sum(-1), active)
+        common, unit = self.next_environment(state.common, state.unit, surprise)
+        return State(shift, memory, fatigue, common, unit)
+
+
+class Feedback(AbstractFeedback):
+    """Feedback with learned factors; every factor lies in (0, 1) through a sigmoid."""
 
     raw_memory_retention: Float[Array, ""]
     raw_fatigue_retention: Float[Array, ""]
@@ -139,20 +213,6 @@ class Feedback(eqx.Module):
         """kappa_c."""
         return jax.nn.sigmoid(self.raw_unit_gain)
 
-    def next_response(
-        self, state: State, signal: Signals, reference: Reference
-    ) -> tuple[Array, Array, Array]:
-        r"""Shift, memory and fatigue a day later.
-
-        .. math::
-            m' = \rho_m m + (1-\rho_m) v, \quad f' = \rho_f f + (1-\rho_f)(1 - e^{-o}), \quad
-            \delta' = \rho_\delta \delta + B^T (v - v^0) - f' b_f
-        """
-        memory = self.memory_retention * state.memory + self.memory_input(signal)
-        fatigue = self.fatigue_retention * state.fatigue + self.fatigue_input(signal)
-        shift = self.shift_retention * state.shift + self.shift_input(signal, fatigue, reference)
-        return shift, memory, fatigue
-
     def memory_input(self, signal: Signals) -> Float[Array, "date cohort behavior"]:
         return (1.0 - self.memory_retention) * signal.rates
 
@@ -174,18 +234,42 @@ class Feedback(eqx.Module):
         unit = self.environment_retention * unit + self.unit_gain * surprise.departure
         return common, unit - unit.mean(-1, keepdims=True)
 
-    def advance(
-        self,
-        state: State,
-        arrivals: Float[Array, "date unit cohort"],
-        behaviors: Float[Array, "date unit cohort behavior"],
-        expected_arrivals: Float[Array, "date unit cohort"],
-        active: Float[Array, "date unit"],
-        reference: Reference,
-    ) -> State:
-        """One day on: recorded counts give observed feedback, expected ones expected feedback."""
-        signal = signals(arrivals, behaviors, reference)
-        shift, memory, fatigue = self.next_response(state, signal, reference)
-        surprise = innovation(arrivals.sum(-1), expected_arrivals.sum(-1), active)
-        common, unit = self.next_environment(state.common, state.unit, surprise)
-        return State(shift, memory, fatigue, common, unit)
+    def coefficients(self) -> list[Array]:
+        return [self.rate_response, self.fatigue_response]
+
+
+class WithoutFeedback(AbstractFeedback):
+    """Nothing is carried from day to day: every state stays at zero."""
+
+    dim: int = eqx.field(static=True)
+
+    @property
+    def memory_retention(self) -> Float[Array, ""]:
+        return jnp.asarray(0.5)
+
+    @property
+    def fatigue_retention(self) -> Float[Array, ""]:
+        return jnp.asarray(0.5)
+
+    @property
+    def shift_retention(self) -> Float[Array, ""]:
+        return jnp.asarray(0.5)
+
+    def memory_input(self, signal: Signals) -> Float[Array, "date cohort behavior"]:
+        return jnp.zeros_like(signal.rates)
+
+    def fatigue_input(self, signal: Signals) -> Float[Array, "date cohort"]:
+        return jnp.zeros_like(signal.dose)
+
+    def shift_input(
+        self, signal: Signals, _fatigue: Float[Array, "date cohort"], _reference: Reference
+    ) -> Float[Array, "date cohort dim"]:
+        return jnp.zeros((*signal.dose.shape, self.dim))
+
+    def next_environment(
+        self, common: Float[Array, " date"], unit: Float[Array, "date unit"], _surprise: Innovation
+    ) -> tuple[Float[Array, " date"], Float[Array, "date unit"]]:
+        return jnp.zeros_like(common), jnp.zeros_like(unit)
+
+    def coefficients(self) -> list[Array]:
+        return []

@@ -5,7 +5,7 @@ import jax
 from jaxtyping import Array, Float, PyTree
 
 from dgd.days import Inputs, Prediction
-from dgd.feedback import Feedback, Reference, State
+from dgd.feedback import AbstractFeedback, Reference, State
 from dgd.observation import Arrival, Behavior, integrate
 from dgd.population import AbstractPopulation
 
@@ -20,7 +20,7 @@ class Model(eqx.Module):
     population: AbstractPopulation
     arrival: Arrival
     behavior: Behavior
-    feedback: Feedback
+    feedback: AbstractFeedback
     reference: Reference
 
     def trainable(self) -> PyTree[bool]:

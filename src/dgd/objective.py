@@ -78,8 +78,7 @@ class Objective:
             (self.behavior_penalty, behavior.environment_effect),
             (1.0, behavior.free_loading),
             (1.0, behavior.dependence_entries),
-            (1.0, feedback.rate_response),
-            (1.0, feedback.fatigue_response),
+            *((1.0, coefficient) for coefficient in feedback.coefficients()),
             (1.0, model.population.scale_departure()),
         ]
         size = sum(np.prod(x.shape) for _, x in terms)

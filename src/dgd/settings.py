@@ -8,6 +8,7 @@ from dgd.objective import Objective
 from dgd.training import Optimizer
 
 STARTS = ("training", "warmup")
+DYNAMICS = ("feedback", "none")
 CALENDARS = ("auto", "weekday", "hour", "weekday and hour", "none")
 _AT_LEAST_ONE = ("components", "nodes", "dim", "epochs", "patience")
 _POSITIVE = ("learning_rate", "clip_norm", "dispersion", "initial_scale")
@@ -29,6 +30,8 @@ class Settings:
     - `components`: K, Gaussian response types per cohort.
     - `nodes`: quadrature nodes per component and dimension.
     - `dim`: d, dimensions of the propensity.
+    - `dynamics`: "feedback", or "none" for a model that carries nothing from day to day
+        beside the history summaries.
     - `start`: "training" starts where the simple baselines stand; "warmup" is the paper's.
     - `calendar`: "auto" gives weekday effects where training holds at least two weeks.
     - `summary_retention`: of the exponential averages behind the history summaries.
@@ -44,6 +47,7 @@ class Settings:
     components: int = 2
     nodes: int = 7
     dim: int = 1
+    dynamics: str = "feedback"
     start: str = "training"
     calendar: str = "auto"
     summary_retention: float = 0.85
@@ -73,12 +77,12 @@ class Settings:
             raise InputError(
                 f"summary_retention is {self.summary_retention}; it must lie in [0, 1)."
             )
-        if self.start not in STARTS:
-            raise InputError(f'start is "{self.start}"; choose one of {", ".join(STARTS)}.')
-        if self.calendar not in CALENDARS:
-            raise InputError(
-                f'calendar is "{self.calendar}"; choose one of {", ".join(CALENDARS)}.'
-            )
+        choices = {"start": STARTS, "dynamics": DYNAMICS, "calendar": CALENDARS}
+        for name, known in choices.items():
+            if getattr(self, name) not in known:
+                raise InputError(
+                    f'{name} is "{getattr(self, name)}"; choose one of {", ".join(known)}.'
+                )
 
     @property
     def objective(self) -> Objective:

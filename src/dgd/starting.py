@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Array, Float, Key
 from scipy.special import expit, logit
 
-from dgd.feedback import Feedback, Reference
+from dgd.feedback import AbstractFeedback, Feedback, Reference, WithoutFeedback
 from dgd.model import Model
 from dgd.observation import Arrival, Behavior
 from dgd.panel import Panel
@@ -44,6 +44,7 @@ class Start:
     cohort_intercept: Float[np.ndarray, "cohort behavior"]
     dependence: Float[np.ndarray, " pair"]
     initial_scale: float
+    dynamics: str = "feedback"
 
     def model(self, shape: Shape, key: Key[Array, ""]) -> Model:
         """Parameters at the start of training for one seed."""
@@ -79,7 +80,7 @@ class Start:
             free_loading=0.1 + noise(behaviors - 1, dim),
             dependence_entries=jnp.asarray(self.dependence),
         )
-        feedback = Feedback(
+        feedback: AbstractFeedback = Feedback(
             raw_memory_retention=jnp.asarray(logit(0.7)),
             raw_fatigue_retention=jnp.asarray(logit(0.7)),
             raw_shift_retention=jnp.asarray(logit(0.7)),
@@ -89,6 +90,8 @@ class Start:
             rate_response=noise(behaviors, dim),
             fatigue_response=noise(dim),
         )
+        if self.dynamics == "none":
+            feedback = WithoutFeedback(dim)
         return Model(population, arrival, behavior, feedback, self.reference)
 
 
@@ -119,15 +122,15 @@ def _reference_size(panel: Panel, split: Split) -> Float[np.ndarray, " cohort"]:
     return np.maximum(1.0, panel.arrivals[split.warmup].sum(1).mean(0))
 
 
-def start_from_warmup(panel: Panel, split: Split, initial_scale: float) -> Start:
+def start_from_warmup(panel: Panel, split: Split, initial_scale: float, dynamics: str) -> Start:
     """The paper's start: warm-up baselines, warm-up rates as intercepts, no dependence."""
     reference = measure(panel, split, split.warmup)
     pairs = len(panel.behaviors) * (len(panel.behaviors) - 1) // 2
     intercept = logit(np.asarray(reference.rates))
-    return Start(reference, intercept, np.zeros(pairs), initial_scale)
+    return Start(reference, intercept, np.zeros(pairs), initial_scale, dynamics)
 
 
-def start_from_training(panel: Panel, split: Split, initial_scale: float) -> Start:
+def start_from_training(panel: Panel, split: Split, initial_scale: float, dynamics: str) -> Start:
     """Mean arrivals of the training days and a pooled autoregressive logistic fit."""
     reference = measure(panel, split, split.train)
     warmup_rates = jnp.asarray(reference_rates(panel, split.warmup))
@@ -135,7 +138,7 @@ def start_from_training(panel: Panel, split: Split, initial_scale: float) -> Sta
     counts = panel.patterns[split.train].sum((0, 1)).astype(np.float64)
     intercept, dependence = pooled_logistic(counts)
     below = np.tril_indices(len(panel.behaviors), -1)
-    return Start(reference, intercept, dependence[below], initial_scale)
+    return Start(reference, intercept, dependence[below], initial_scale, dynamics)
 
 
 def pooled_logistic(

@@ -151,7 +151,11 @@ def _template(settings: Settings, panel: Panel, maker: FeatureMaker) -> Model:
     )
     pairs = behaviors * (behaviors - 1) // 2
     start = Start(
-        reference, np.zeros((cohorts, behaviors)), np.zeros(pairs), settings.initial_scale
+        reference,
+        np.zeros((cohorts, behaviors)),
+        np.zeros(pairs),
+        settings.initial_scale,
+        settings.dynamics,
     )
     return start.model(shape, jax.random.key(0))
 

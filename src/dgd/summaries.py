@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
+from dgd.feedback import Feedback
 from dgd.ingest import Label
 from dgd.model import Model
 from dgd.population import GaussianMixture
@@ -53,6 +54,7 @@ def dynamics_table(models: Sequence[Model], seeds: Sequence[int]) -> pl.DataFram
         rows = [
             {"seed": seed, "factor": name, "value": float(getattr(model.feedback, attribute))}
             for seed, model in zip(seeds, models, strict=True)
+            if isinstance(model.feedback, Feedback)
             for name, attribute in FACTORS.items()
         ]
-    return pl.DataFrame(rows)
+    return pl.DataFrame(rows, schema={"seed": pl.Int64, "factor": pl.String, "value": pl.Float64})

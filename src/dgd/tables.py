@@ -171,13 +171,13 @@ def keyed_values(
     refuse_duplicates(table, name, present, "a value")
     indexed = table
     for key in present:
-        places = pl.DataFrame(
+        axis = pl.DataFrame(
             {
                 key: pl.Series(list(keys[key])).cast(table.schema[key]),
                 f"{key} place": range(len(keys[key])),
             }
         )
-        indexed = indexed.join(places, on=key, how="left", maintain_order="left")
+        indexed = indexed.join(axis, on=key, how="left", maintain_order="left")
         if key != date_key:
             refuse(
                 indexed, name, key, pl.col(f"{key} place").is_null(),
