@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test check clean
+.PHONY: demo test check compare engines clean
 .DEFAULT_GOAL := test
 
 demo: $(VENV)/.installed
@@ -21,6 +21,10 @@ check: $(VENV)/.check-installed
 compare: $(VENV)/.test-installed
 	$(PIP) --editable '.[compare]'
 	$(BIN)/python -m pytest tests/test_against_torch.py
+
+engines: $(VENV)/.test-installed
+	$(PIP) --editable '.[spark]'
+	$(BIN)/python -m pytest tests/test_counting_engines.py
 
 clean:
 	rm -rf $(VENV) demo-output

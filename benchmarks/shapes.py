@@ -72,7 +72,16 @@ def problem(shape: Shape, seed: int = 0) -> Problem:
             free_loading=draw(behaviors - 1, 1),
             dependence_entries=draw(behaviors * (behaviors - 1) // 2),
         )
-        feedback = Feedback(*(draw() for _ in range(6)), draw(behaviors, 1), draw(1))
+        feedback = Feedback(
+            raw_memory_retention=draw(),
+            raw_fatigue_retention=draw(),
+            raw_shift_retention=draw(),
+            raw_environment_retention=draw(),
+            raw_common_gain=draw(),
+            raw_unit_gain=draw(),
+            rate_response=draw(behaviors, 1),
+            fatigue_response=draw(1),
+        )
         reference = Reference(
             log_baseline=draw(units, cohorts),
             rates=jnp.asarray(rng.uniform(0.05, 0.6, (cohorts, behaviors))),

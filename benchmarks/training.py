@@ -27,11 +27,11 @@ import numpy as np
 import optax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import PyTree
-from shapes import SHAPES, Problem, problem
 
 from dgd.population import SCALE_FLOOR
 from dgd.runtime import computing
 from dgd.training import Optimizer
+from shapes import SHAPES, Problem, problem
 
 EPOCHS = 20
 
@@ -65,12 +65,20 @@ def torch_model(given: Problem) -> Any:
 
 def torch_days(given: Problem) -> Any:
     import torch
+
     from torch_reference import Days
 
+    def tensor(array: Any) -> torch.Tensor:
+        return torch.tensor(np.array(array))
+
     inputs = given.inputs
-    arrays = (inputs.calendar, inputs.summaries, inputs.size, inputs.effort)
-    counts = np.moveaxis(np.asarray(given.outcomes.patterns), 0, -1).copy()
-    return Days(*(torch.tensor(np.array(a)) for a in arrays), torch.tensor(counts))
+    return Days(
+        calendar=tensor(inputs.calendar),
+        summaries=tensor(inputs.summaries),
+        size=tensor(inputs.size),
+        effort=tensor(inputs.effort),
+        counts=tensor(np.moveaxis(np.asarray(given.outcomes.patterns), 0, -1)),
+    )
 
 
 def torch_epoch(given: Problem) -> Callable[[], None]:
@@ -110,7 +118,12 @@ def dgd_epochs(given: Problem) -> Callable[[], None]:
         return jax.lax.scan(epoch, (vector, moments), None, length=EPOCHS)
 
     data, moments = (given.inputs, given.outcomes, fixed), steps.init(flat)
-    return lambda: jax.block_until_ready(run(flat, moments, data))
+
+    def work() -> None:
+        (vector, _), _ = run(flat, moments, data)
+        vector.block_until_ready()
+
+    return work
 
 
 def seconds(work: Callable[[], None]) -> float:

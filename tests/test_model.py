@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_models import random_days, random_model
 from scipy import integrate
 from scipy.special import expit
 from scipy.stats import norm
@@ -15,6 +14,7 @@ from scipy.stats import norm
 from dgd.feedback import State
 from dgd.population import SCALE_FLOOR
 from dgd.runtime import computing
+from random_models import random_days, random_model
 
 SEEDS = st.integers(0, 10**6)
 

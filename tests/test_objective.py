@@ -8,13 +8,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.flatten_util import ravel_pytree
-from random_models import random_days, random_model
 from scipy.stats import nbinom
 
 from dgd import sweep
 from dgd.days import Inputs, Prediction
 from dgd.objective import Objective, behavior_loss, count_loss
 from dgd.runtime import computing
+from random_models import random_days, random_model
 
 OBJECTIVE = Objective(penalty_weight=0.01, behavior_penalty=3.0, calendar_penalty=2.0)
 

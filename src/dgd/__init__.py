@@ -5,6 +5,18 @@ fit = dgd.DGD().fit(panel, train_end="2022-04-21", validation_end="2022-04-28")
 fit.forecast(horizon=7).to_frame()
 """
 
+from dgd import datasets
+from dgd.counting import (
+    Assignment,
+    CountReport,
+    count_events,
+    hash_bucket,
+    hash_buckets,
+    newcomer_cohorts,
+    rate_cohorts,
+    spending_cohorts,
+    top_units,
+)
 from dgd.errors import DGDError, InputError, ModelFileError
 from dgd.estimator import DGD
 from dgd.fit import Fit
@@ -18,6 +30,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "DGD",
+    "Assignment",
+    "CountReport",
     "DGDError",
     "Fit",
     "Forecast",
@@ -27,7 +41,15 @@ __all__ = [
     "Settings",
     "Simulated",
     "World",
+    "count_events",
+    "datasets",
     "example_world",
+    "hash_bucket",
+    "hash_buckets",
     "load",
+    "newcomer_cohorts",
+    "rate_cohorts",
     "simulate",
+    "spending_cohorts",
+    "top_units",
 ]

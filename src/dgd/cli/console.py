@@ -3,17 +3,19 @@
 import io
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec
 
 import polars as pl
+import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from dgd.errors import InputError
+from dgd.errors import DGDError, InputError
 from dgd.storage import write_atomically
 
 EXIT_CODES = {
@@ -24,8 +26,27 @@ EXIT_CODES = {
     130: "interrupted by Ctrl-C",
 }
 
+Arguments = ParamSpec("Arguments")
+
 out = Console()
 err = Console(stderr=True)
+
+
+def leaving_cleanly(command: Callable[Arguments, None]) -> Callable[Arguments, None]:
+    """Turn a deliberate refusal into one sentence and exit code 2, Ctrl-C into 130."""
+
+    @wraps(command)
+    def run(*arguments: Arguments.args, **options: Arguments.kwargs) -> None:
+        try:
+            command(*arguments, **options)
+        except DGDError as error:
+            err.print(f"dgd: {error}", highlight=False, markup=False, soft_wrap=True)
+            raise typer.Exit(2) from error
+        except KeyboardInterrupt as error:
+            err.print("dgd: interrupted; no result was written.")
+            raise typer.Exit(130) from error
+
+    return run
 
 
 def read_table(path: Path) -> pl.DataFrame:

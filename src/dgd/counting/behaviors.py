@@ -6,9 +6,9 @@ from typing import Any
 
 import narwhals as nw
 
-from dgd.engines import collect
+from dgd.counting.engines import collect
+from dgd.counting.local_time import plural
 from dgd.errors import InputError
-from dgd.local_time import plural
 
 NEITHER = 2
 """The code of a behaviour that is neither 0 nor 1."""

@@ -16,18 +16,16 @@ import polars as pl
 from narwhals.typing import IntoFrame
 
 from dgd import tables
-from dgd.engines import collect, open_events, whole_labels
+from dgd.counting.behaviors import NEITHER, behavior_code, refuse_behavior
+from dgd.counting.engines import collect, open_events, whole_labels
+from dgd.counting.local_time import LOCAL, Clock, plural
 from dgd.errors import InputError
 from dgd.frames import from_polars
-from dgd.local_time import LOCAL, Clock, plural
 from dgd.periods import Moment, Period, period_named
 
 log = logging.getLogger(__name__)
 
 DAY, HOUR, PATTERN, ROWS = "__dgd_day__", "__dgd_hour__", "__dgd_pattern__", "__dgd_rows__"
-NEITHER = 2
-"""The base-4 digit of a behaviour that is neither 0 nor 1."""
-
 Label = str | int
 
 
@@ -160,7 +158,7 @@ def _grouped(
         raise InputError(
             f'events column {clock.time} holds dates, which have no hours; choose period="day".'
         )
-    codes = [behavior_code(b, schema[b]) * 4**h for h, b in enumerate(behaviors)]
+    codes = [behavior_code(b, schema) * 4**h for h, b in enumerate(behaviors)]
     pattern = codes[0]
     for code in codes[1:]:
         pattern = pattern + code
@@ -176,25 +174,6 @@ def _grouped(
     return keyed.group_by(list(keys)).agg(nw.len().alias(ROWS))
 
 
-def behavior_code(column: str, dtype: nw.dtypes.DType) -> nw.Expr:
-    """0 or 1 as the behaviour says, and 2 where it is missing or says anything else."""
-    value = nw.col(column)
-    if dtype == nw.Boolean:
-        yes, no = value, ~value
-    elif dtype.is_numeric():
-        yes, no = value == 1, value == 0
-    elif dtype == nw.String:
-        yes, no = (value.is_in(_spellings(word)) for word in (("1", "true"), ("0", "false")))
-    else:
-        yes = no = nw.lit(False)
-    digit = [nw.lit(code, dtype=nw.Int32) for code in (0, 1, NEITHER)]
-    return nw.when(yes).then(digit[1]).otherwise(nw.when(no).then(digit[0]).otherwise(digit[2]))
-
-
-def _spellings(words: Sequence[str]) -> list[str]:
-    return sorted({form for w in words for form in (w, w.capitalize(), w.upper())})
-
-
 def _refuse_behaviors(
     table: pl.DataFrame, frame: nw.LazyFrame[Any], behaviors: Sequence[str]
 ) -> None:
@@ -202,33 +181,6 @@ def _refuse_behaviors(
         bad = table.filter(pl.col(PATTERN) // 4**h % 4 == NEITHER)
         if bad.height:
             refuse_behavior(frame, "events", behavior)
-
-
-def refuse_behavior(frame: nw.LazyFrame[Any], name: str, behavior: str) -> None:
-    """Raise for the rows of `frame` whose behaviour is neither 0 nor 1, counting them."""
-    dtype = frame.collect_schema()[behavior]
-    value = nw.col(behavior)
-    wrong = frame.filter(behavior_code(behavior, dtype) == NEITHER)
-    shown = value.cast(nw.String) if dtype == nw.Boolean else value
-    found = collect(
-        wrong.select(
-            nw.len().alias("rows"),
-            value.is_null().sum().alias("missing"),
-            shown.min().alias("example"),
-        )
-    ).row(0, named=True)
-    rows, missing, example = found["rows"], found["missing"], found["example"]
-    if rows == missing:
-        raise InputError(
-            f"{name} column {behavior} is missing in {plural(rows)}; write 1 where the behaviour "
-            "showed and 0 where it did not."
-        )
-    text = f'"{example}"' if isinstance(example, str) else "NaN" if example is None else example
-    also = f" (and it is missing in {plural(missing)})" if missing else ""
-    raise InputError(
-        f"{name} column {behavior}: {text} is neither 0 nor 1, in {plural(rows - missing)}{also}; "
-        "write 1 where the behaviour showed and 0 where it did not."
-    )
 
 
 def _labelled(
@@ -246,13 +198,14 @@ def _labelled(
                 f"events column {column} is missing in {plural(without)}; name their {name} with "
                 'missing="unknown" or drop them first.'
             )
-        if without and isinstance(missing, str):
+        label = missing
+        if without and isinstance(label, str):
             found = found.cast(pl.String)
-        elif without and found.dtype == pl.String:
-            missing = str(missing)
+        elif found.dtype == pl.String:
+            label = str(label)
         table = table.with_columns(
             found.is_null().alias(f"missing_{name}"),
-            found.fill_null(pl.lit(missing)) if without else found,
+            found.fill_null(pl.lit(label)) if without else found,
         )
     return table
 

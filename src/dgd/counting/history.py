@@ -9,9 +9,9 @@ import narwhals as nw
 import polars as pl
 from narwhals.typing import IntoFrame
 
-from dgd.engines import collect, open_events, whole_labels
+from dgd.counting.engines import collect, open_events, whole_labels
+from dgd.counting.local_time import LOCAL, Clock, plural
 from dgd.errors import InputError
-from dgd.local_time import LOCAL, Clock, plural
 from dgd.periods import Moment, period_named
 
 INSIDE, ROWS = "__dgd_inside__", "__dgd_rows__"
