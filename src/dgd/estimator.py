@@ -71,8 +71,9 @@ class DGD(Settings):
         - `progress`: called with (seed, epochs done, best validation objective).
         - `keep_on_interrupt`: on Ctrl-C, return the best parameters so far.
         """
+        seeds = [int(seed) for seed in seeds]
         if not seeds or len(set(seeds)) < len(seeds):
-            raise InputError(f"seeds is {list(seeds)}; give at least one seed and each only once.")
+            raise InputError(f"seeds is {seeds}; give at least one seed and each only once.")
         split = Split.of(panel, train_end, validation_end, warmup_end)
         rates = reference_rates(panel, split.warmup)
         maker = FeatureMaker.fitted(panel, split, rates, self.calendar, self.summary_retention)

@@ -26,10 +26,10 @@ class Scaling:
 
     @staticmethod
     def of(features: np.ndarray, days: slice) -> "Scaling":
-        flat = features[days].reshape(-1, features.shape[-1])
-        scale = flat.std(0)
+        cells = (0, 1, 2)
+        scale = features[days].std(cells)
         # A feature that never moved in training carries no information: leave it at zero.
-        return Scaling(flat.mean(0), np.where(scale > 1e-12, scale, np.inf))
+        return Scaling(features[days].mean(cells), np.where(scale > 1e-12, scale, np.inf))
 
     def apply(self, features: np.ndarray) -> np.ndarray:
         return (features - self.center) / self.scale

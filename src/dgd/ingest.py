@@ -52,13 +52,14 @@ def read_counts_table(
     table: pl.DataFrame, columns: Columns, behaviors: Sequence[str], period: Period
 ) -> pl.DataFrame:
     """The counts table, every column checked, with its pattern numbers."""
+    tables.check_behavior_names(behaviors)
     clash = [b for b in behaviors if b in TAKEN or b in (*columns.cell, columns.count)]
     if clash:
-        raise InputError(
-            f'behaviors names "{clash[0]}", which dgd uses itself; rename that column.'
-        )
-    if table.height == 0:
-        raise InputError("counts has no rows; hand over at least one day of counts.")
+        raise InputError(f'behaviors names "{clash[0]}", which is in use; rename that column.')
+    clash = [name for name in (*columns.cell, columns.count) if name in TAKEN]
+    if clash:
+        raise InputError(f'column "{clash[0]}" has a name dgd uses itself; rename that column.')
+    tables.refuse_empty(table, "counts", "hand over at least one day of counts")
     table = tables.number_rows(table)
     table = tables.read_dates(table, "counts", columns.date, period)
     tables.read_labels(table, "counts", columns.unit)
@@ -117,7 +118,10 @@ def label_axis(
     """The labels of an axis: those expected, or those found, sorted."""
     if expected is None:
         return tuple(_label(x) for x in table[column].unique().sort().to_list())
-    unknown = ~pl.col(column).is_in(pl.Series(list(expected)).implode())
+    known = set(expected)
+    found = table[column].unique().to_list()
+    strange = pl.Series([x for x in found if _label(x) not in known], dtype=table.schema[column])
+    unknown = pl.col(column).is_in(strange.implode())
     tables.refuse(table, "counts", column, unknown, "is not among the labels expected; add it.")
     return tuple(expected)
 
@@ -129,9 +133,11 @@ def size_grid(
     if sizes is None:
         return np.ones(axes.shape)
     if isinstance(sizes, Mapping):
-        table = pl.DataFrame({columns.cohort: list(sizes), "size": list(sizes.values())})
+        given = [float(size) for size in sizes.values()]
+        table = pl.DataFrame({columns.cohort: list(sizes), "size": given})
     else:
         table, _ = to_polars(sizes, "sizes")
+    tables.refuse_empty(table, "sizes")
     table = tables.number_rows(table)
     if columns.date in table.columns:
         table = tables.read_dates(table, "sizes", columns.date, axes.period)
@@ -145,6 +151,7 @@ def size_grid(
 
 def read_dated(frame: IntoFrame, name: str, columns: Columns, period: Period) -> pl.DataFrame:
     table = tables.number_rows(to_polars(frame, name)[0])
+    tables.refuse_empty(table, name)
     return tables.read_dates(table, name, columns.date, period)
 
 

@@ -178,6 +178,11 @@ class Panel:
         self, effort: IntoFrame | None = None, features: IntoFrame | None = None
     ) -> "Panel":
         """The panel with effort and features for dates after the last counted one."""
+        if self.has_effort and effort is None:
+            raise InputError(
+                f"effort after {self.dates[-1]} is missing; the panel was made with an effort "
+                "table: give effort for later dates too."
+            )
         efforts = features_table = None
         if effort is not None:
             efforts = ingest.read_dated(effort, "effort", self.columns, self.period)

@@ -47,7 +47,7 @@ class Period:
     def series(self, name: str, moments: np.ndarray) -> pl.Series:
         """Moments as a Polars column: dates for days and weeks, datetimes for hours."""
         kind = pl.Date() if self.unit == "D" else pl.Datetime("us")
-        return pl.Series(name, moments).cast(kind)
+        return pl.Series(name, moments.astype("datetime64[us]")).cast(kind)
 
 
 PERIODS = {

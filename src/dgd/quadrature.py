@@ -13,6 +13,7 @@ from scipy.stats import norm, qmc
 
 from dgd.errors import InputError
 
+MAX_NODES = 200
 MAX_SOBOL_NODES = 1024
 SOBOL_SEED = 20260915
 
@@ -35,6 +36,8 @@ def standard_normal_rule(dim: int, nodes: int) -> Rule:
     """
     if dim < 1 or nodes < 1:
         raise InputError(f"dim {dim} and nodes {nodes}: both must be at least 1.")
+    if nodes > MAX_NODES:
+        raise InputError(f"nodes {nodes} is more than {MAX_NODES}; so many lose precision.")
     if dim <= 2:
         return _gauss_hermite(dim, nodes)
     count = min(MAX_SOBOL_NODES, 2 ** int(np.ceil(np.log2(nodes**dim))))

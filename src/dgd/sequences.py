@@ -32,7 +32,7 @@ def days_ahead(
     """Inputs of the 1st, 2nd, ... day after each origin, as known at the origin.
 
     Calendar, features and effort advance; summaries and sizes stay as they
-    stood at the origin. The first axis runs over origins.
+    stood for the first day ahead. The first axis runs over origins.
     """
     last = int(origins.max()) + horizon
     dates = panel.period.range(panel.dates[0], last + 1)

@@ -1,10 +1,12 @@
 """Every choice a fit depends on, in one place, checked when it is made."""
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from dgd.errors import InputError
 from dgd.objective import Objective
+from dgd.population import SCALE_FLOOR
 from dgd.training import Optimizer
 
 STARTS = ("training", "warmup")
@@ -68,11 +70,15 @@ class Settings:
             if getattr(self, name) < 1:
                 raise InputError(f"{name} is {getattr(self, name)}; it must be at least 1.")
         for name in _POSITIVE:
-            if not getattr(self, name) > 0:
+            if not 0 < getattr(self, name) < math.inf:
                 raise InputError(f"{name} is {getattr(self, name)}; it must be positive.")
         for name in _NOT_NEGATIVE:
-            if not getattr(self, name) >= 0:
+            if not 0 <= getattr(self, name) < math.inf:
                 raise InputError(f"{name} is {getattr(self, name)}; it must not be negative.")
+        if self.initial_scale <= SCALE_FLOOR:
+            raise InputError(
+                f"initial_scale is {self.initial_scale}; it must be above the floor {SCALE_FLOOR}."
+            )
         if not 0 <= self.summary_retention < 1:
             raise InputError(
                 f"summary_retention is {self.summary_retention}; it must lie in [0, 1)."

@@ -202,6 +202,8 @@ def example_world(
     - `seed`: draws the details; the structure is always the same.
     - `feedback`: without it nothing is carried from day to day.
     """
+    if not arrivals > 0:
+        raise InputError(f"arrivals is {arrivals}; it must be positive.")
     rng = np.random.default_rng(seed)
     n_units, n_cohorts, n_behaviors = len(units), len(cohorts), len(behaviors)
     strength = 1.0 if feedback else 0.0

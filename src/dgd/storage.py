@@ -102,7 +102,7 @@ def load(path: str | Path) -> "Fit":
             template = _template(settings, panel, maker)
             runs = tuple(_run(facts, tensors, template) for facts in about["runs"])
         return Fit(settings, panel, Split(**about["split"]), maker, runs)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, IndexError, TypeError, ValueError) as error:
         raise ModelFileError(
             f'"{path}" is not a complete dgd model ({error}); save it again from a fit.'
         ) from error

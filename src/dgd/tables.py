@@ -14,10 +14,19 @@ from dgd.periods import Period
 
 MAX_BEHAVIORS = 12
 ROW = "__dgd_row__"
+LARGEST_COUNT = 2**53
+"""Whole numbers are exact in floating point up to here."""
 
 
 def number_rows(table: pl.DataFrame) -> pl.DataFrame:
     return table.with_row_index(ROW, offset=1)
+
+
+def refuse_empty(
+    table: pl.DataFrame, name: str, way_out: str = "fill it in or leave it out"
+) -> None:
+    if table.height == 0:
+        raise InputError(f"{name} has no rows; {way_out}.")
 
 
 def require_columns(table: pl.DataFrame, name: str, columns: Sequence[str]) -> None:
@@ -91,7 +100,7 @@ def read_behaviors(table: pl.DataFrame, name: str, behaviors: Sequence[str]) -> 
         if dtype == pl.Boolean:
             bad = pl.col(column).is_null()
         elif dtype.is_numeric():
-            bad = pl.col(column).is_null() | ~pl.col(column).is_in([0, 1])
+            bad = pl.col(column).is_null() | ((pl.col(column) != 0) & (pl.col(column) != 1))
         else:
             bad = pl.lit(True)
         refuse(table, name, column, bad, "is neither 0 nor 1; write 1 where the behaviour showed.")
@@ -100,6 +109,8 @@ def read_behaviors(table: pl.DataFrame, name: str, behaviors: Sequence[str]) -> 
 
 
 def check_behavior_names(behaviors: Sequence[str]) -> None:
+    if isinstance(behaviors, str):
+        raise InputError(f'behaviors is the text "{behaviors}"; give a list, ["{behaviors}"].')
     if not behaviors:
         raise InputError("behaviors is empty; name at least one 0/1 column.")
     if len(behaviors) > MAX_BEHAVIORS:
@@ -118,11 +129,14 @@ def read_counts(table: pl.DataFrame, name: str, column: str) -> pl.DataFrame:
     if not dtype.is_numeric():
         refuse(table, name, column, pl.lit(True), "is not a number; write whole counts.")
     value = pl.col(column)
+    if dtype.is_decimal():
+        table, dtype = table.with_columns(value.cast(pl.Float64)), pl.Float64()
     refuse(table, name, column, value.is_null(), "is not a count; write 0 or drop the row.")
     if dtype.is_float():
         refuse(table, name, column, ~value.is_finite(), "is not a count; write 0 or drop the row.")
         refuse(table, name, column, value != value.floor(), "is not whole; counts are whole.")
     refuse(table, name, column, value < 0, "is negative; counts start at 0.")
+    refuse(table, name, column, value > LARGEST_COUNT, "is too large to be a count; correct it.")
     return table.with_columns(value.cast(pl.Int64))
 
 
@@ -173,7 +187,7 @@ def keyed_values(
     for key in present:
         axis = pl.DataFrame(
             {
-                key: pl.Series(list(keys[key])).cast(table.schema[key]),
+                key: pl.Series(list(keys[key])).cast(table.schema[key], strict=False),
                 f"{key} place": range(len(keys[key])),
             }
         )

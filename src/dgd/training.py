@@ -119,6 +119,9 @@ def train(
             stop.set()
             if not keep_on_interrupt:
                 raise
+        except BaseException:
+            stop.set()
+            raise
     return [future.result() for future in futures]
 
 

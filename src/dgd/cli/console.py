@@ -63,6 +63,22 @@ def read_table(path: Path) -> pl.DataFrame:
     raise InputError(f'file "{path}" is neither .csv nor .parquet; convert it first.')
 
 
+def ready_folder(folder: Path) -> Path:
+    """Make a folder for results, or refuse what is in its way."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f'output "{folder}" is a file; name a folder.')
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def check_target(file: Path) -> None:
+    """Refuse before any work a file that could not be written after it."""
+    if file.is_dir():
+        raise InputError(f'output "{file}" is a folder; name a file.')
+    if not file.absolute().parent.is_dir():
+        raise InputError(f'folder "{file.parent}" does not exist; make it first.')
+
+
 def write_table(table: pl.DataFrame, path: Path) -> None:
     """Write a CSV or Parquet file, whole or not at all."""
     content = io.BytesIO()

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from dgd.cli.console import out, print_json, show, training_progress
+from dgd.cli.console import out, print_json, ready_folder, show, training_progress
 
 
 def demo(
@@ -22,6 +22,7 @@ def demo(
     from dgd.estimator import DGD
     from dgd.report import counts_chart, population_chart, save_chart
 
+    ready_folder(output)
     model = DGD()
     if not as_json:
         out.print("Drawing a crowd of three cohorts whose behaviour feeds back on itself ...")
@@ -30,7 +31,6 @@ def demo(
     chart = alt.vconcat(population_chart(shown.fit), counts_chart(shown.fit)).resolve_scale(
         color="independent"
     )
-    output.mkdir(parents=True, exist_ok=True)
     files = [output / "demo.html", output / "demo.png"]
     for file in files:
         save_chart(chart, file)

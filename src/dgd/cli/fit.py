@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from dgd.cli.console import out, print_json, read_table, show, training_progress
+from dgd.cli.console import check_target, out, print_json, read_table, show, training_progress
 from dgd.errors import InputError
 
 
@@ -38,7 +38,9 @@ def fit(
     --effort world/effort.csv --train-end 2022-03-06 --validation-end 2022-03-20
     """
     import dgd
+    from dgd.split import Split
 
+    check_target(output)
     panel = dgd.Panel.from_counts(
         read_table(counts),
         date=date,
@@ -57,6 +59,7 @@ def fit(
     changes = {} if epochs is None else {"epochs": epochs}
     model = presets[preset](components=components, nodes=nodes, **changes)
     chosen = _seeds(seeds)
+    Split.of(panel, train_end, validation_end, warmup_end)
     with training_progress(chosen, model.epochs, quiet=as_json) as tell:
         fitted = model.fit(
             panel,

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from dgd.cli.console import out, print_json, read_table, show, write_table
+from dgd.cli.console import check_target, out, print_json, read_table, show, write_table
 
 
 def forecast(
@@ -24,6 +24,8 @@ def forecast(
     """
     import dgd
 
+    if output is not None:
+        check_target(output)
     ahead = dgd.load(model).forecast(
         horizon,
         origin=origin,

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from dgd.cli.console import out, print_json, write_table
+from dgd.cli.console import out, print_json, ready_folder, write_table
 from dgd.errors import InputError
 
 
@@ -30,6 +30,7 @@ def simulate(
     if suffix not in ("csv", "parquet"):
         raise InputError(f'format "{suffix}" is not known; choose csv or parquet.')
     drawn = dgd.simulate(dgd.example_world(arrivals=arrivals), days, seed)
+    ready_folder(output)
     panel = drawn.panel
     effort = pl.DataFrame(
         [panel.period.series("date", panel.dates), pl.Series("effort", panel.effort[:, 0, 0])]
@@ -40,7 +41,6 @@ def simulate(
         "effort": effort,
         "truth": drawn.truth_to_frame(),
     }
-    output.mkdir(parents=True, exist_ok=True)
     files = {name: output / f"{name}.{suffix}" for name in tables}
     for name, table in tables.items():
         write_table(table, files[name])

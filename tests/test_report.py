@@ -1,0 +1,97 @@
+"""Charts come from tidy tables that add up, and open without a network."""
+
+import re
+from pathlib import Path
+
+import altair as alt
+import numpy as np
+import polars as pl
+import pytest
+
+import dgd
+from dgd.report import (
+    counts_chart,
+    counts_table,
+    density_table,
+    node_table,
+    population_chart,
+    save_chart,
+)
+
+
+def test_densities_integrate_to_one(fit: dgd.Fit) -> None:
+    table = density_table(fit)
+    groups = table.group_by("seed", "cohort", maintain_order=True)
+    found = [key for key, _ in groups]
+    assert found == [(seed, cohort) for seed in fit.seeds for cohort in fit.panel.cohorts]
+    for key, group in groups:
+        area = np.trapezoid(group["density"], group["propensity"])
+        assert area == pytest.approx(1.0, abs=2e-3), key
+
+
+def test_densities_have_the_mean_of_their_response_types(fit: dgd.Fit) -> None:
+    people = fit.population("polars")
+    for (seed, cohort), group in density_table(fit).group_by("seed", "cohort"):
+        types = people.filter((pl.col("seed") == seed) & (pl.col("cohort") == cohort))
+        density, at = group["density"].to_numpy(), group["propensity"].to_numpy()
+        mean = np.trapezoid(density * at, at)
+        assert mean == pytest.approx((types["share"] * types["mean"]).sum(), abs=5e-3)
+
+
+def test_node_weights_sum_to_one(fit: dgd.Fit) -> None:
+    table = node_table(fit)
+    assert (table["weight"] > 0).all()
+    totals = table.group_by("seed", "cohort").agg(pl.col("weight").sum(), pl.len())
+    assert totals.height == len(fit.seeds) * len(fit.panel.cohorts)
+    assert np.allclose(totals["weight"], 1.0)
+    assert (totals["len"] == fit.settings.components * fit.settings.nodes).all()
+
+
+def test_the_counts_table_holds_observed_totals_beside_forecasts(fit: dgd.Fit) -> None:
+    table = counts_table(fit)
+    panel = fit.panel
+    arrivals = table.filter(pl.col("quantity") == "arrivals")
+    assert arrivals["observed"].to_list() == panel.arrivals.sum((1, 2))[1:].tolist()
+    ahead = fit.forecast(1, origin=panel.dates[30])
+    row = arrivals.filter(pl.col("date") == ahead.dates[0].item())
+    assert row["forecast"].item() == pytest.approx(ahead.arrivals.sum())
+
+
+def test_every_day_of_the_counts_table_is_in_its_range(fit: dgd.Fit) -> None:
+    table = counts_table(fit).filter(pl.col("quantity") == "click")
+    days = table.group_by("range", maintain_order=True).len().rows()
+    assert days == [("training", 27), ("validation", 7), ("test", 5)]
+
+
+@pytest.fixture(scope="module")
+def chart(fit: dgd.Fit) -> alt.TopLevelMixin:
+    return alt.vconcat(population_chart(fit), counts_chart(fit))
+
+
+def test_a_page_needs_nothing_from_the_network(chart: alt.TopLevelMixin, tmp_path: Path) -> None:
+    path = tmp_path / "chart.html"
+    save_chart(chart, path)
+    page = path.read_text()
+    assert "<html" in page.lower()
+    assert len(page) > 500_000, "the drawing library is inside"
+    assert not re.search(r"<script[^>]*\ssrc\s*=", page)
+    assert not re.search(r"<link[^>]*\shref\s*=\s*[\"']?(https?:)?//", page)
+    assert not re.search(r"\bimport\b[^;\n]{0,200}[\"']https?://", page)
+    assert "devoted" in page, "the data are inside"
+
+
+def test_a_picture_is_a_png(chart: alt.TopLevelMixin, tmp_path: Path) -> None:
+    path = tmp_path / "chart.png"
+    save_chart(chart, path)
+    content = path.read_bytes()
+    assert content.startswith(b"\x89PNG\r\n\x1a\n")
+    assert len(content) > 10_000
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_another_ending_is_refused_and_nothing_written(
+    chart: alt.TopLevelMixin, tmp_path: Path
+) -> None:
+    with pytest.raises(dgd.InputError, match=r"neither \.html nor \.png; choose one of these"):
+        save_chart(chart, tmp_path / "chart.pdf")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,233 @@
+"""A model file is whole or absent, gives back the same fit, and never runs code."""
+
+import json
+import os
+import pickle
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from safetensors.numpy import save_file
+
+import dgd
+from dgd.storage import FORMAT, write_atomically
+
+
+@pytest.fixture(scope="module")
+def saved(fit: dgd.Fit, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The bytes of a model file."""
+    path = tmp_path_factory.mktemp("saved") / "model.dgd"
+    fit.save(path)
+    return path.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def loaded(saved: bytes, tmp_path_factory: pytest.TempPathFactory) -> dgd.Fit:
+    path = tmp_path_factory.mktemp("loaded") / "model.dgd"
+    path.write_bytes(saved)
+    return dgd.load(path)
+
+
+def header_of(content: bytes) -> tuple[dict[str, Any], bytes]:
+    length = struct.unpack("<Q", content[:8])[0]
+    return json.loads(content[8 : 8 + length]), content[8 + length :]
+
+
+def with_header(header: dict[str, Any], tensors: bytes) -> bytes:
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + tensors
+
+
+def with_facts(content: bytes, **changes: object) -> bytes:
+    """`content` with some of dgd's own facts in the header replaced."""
+    header, tensors = header_of(content)
+    facts = {**json.loads(header["__metadata__"]["dgd"]), **changes}
+    return with_header({**header, "__metadata__": {"dgd": json.dumps(facts)}}, tensors)
+
+
+def assert_refused(path: Path, content: bytes, *words: str) -> None:
+    path.write_bytes(content)
+    with pytest.raises(dgd.ModelFileError) as refusal:
+        dgd.load(path)
+    message = str(refusal.value)
+    assert str(path) in message
+    assert message.endswith(".")
+    assert "\n" not in message
+    for word in words:
+        assert word in message, message
+
+
+def test_forecasts_are_the_same_to_the_last_bit(fit: dgd.Fit, loaded: dgd.Fit) -> None:
+    for origin in fit.panel.dates[[10, 36]]:
+        before, after = fit.forecast(3, origin=origin), loaded.forecast(3, origin=origin)
+        assert before.arrivals.tobytes() == after.arrivals.tobytes()
+        assert before.patterns.tobytes() == after.patterns.tobytes()
+        assert before.to_frame().equals(after.to_frame())
+
+
+@pytest.mark.parametrize("table", ["summary", "history", "population", "dynamics"])
+def test_tables_are_the_same(fit: dgd.Fit, loaded: dgd.Fit, table: str) -> None:
+    before, after = getattr(fit, table)(), getattr(loaded, table)()
+    assert isinstance(after, pl.DataFrame)
+    assert before.equals(after)
+
+
+def test_panel_settings_and_ranges_are_the_same(fit: dgd.Fit, loaded: dgd.Fit) -> None:
+    assert loaded.settings == fit.settings
+    assert loaded.split == fit.split
+    assert loaded.panel.to_frame().equals(fit.panel.to_frame())
+    for grid in ("patterns", "size", "effort", "features", "known_dates"):
+        assert np.array_equal(getattr(loaded.panel, grid), getattr(fit.panel, grid))
+    for fact in ("units", "cohorts", "behaviors", "period", "sized", "has_effort", "columns"):
+        assert getattr(loaded.panel, fact) == getattr(fit.panel, fact)
+
+
+def test_saving_what_was_loaded_gives_the_same_file(
+    saved: bytes, loaded: dgd.Fit, tmp_path: Path
+) -> None:
+    loaded.save(tmp_path / "again.dgd")
+    assert (tmp_path / "again.dgd").read_bytes() == saved
+
+
+def test_a_failing_write_leaves_the_old_file_and_nothing_beside_it(
+    fit: dgd.Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "model.dgd"
+    path.write_bytes(b"what stood here before")
+
+    def fail(*_: object) -> None:
+        raise OSError("the disk is full")
+
+    for step in ("replace", "fsync"):
+        with monkeypatch.context() as patch:
+            patch.setattr(os, step, fail)
+            with pytest.raises(OSError, match="the disk is full"):
+                fit.save(path)
+        assert path.read_bytes() == b"what stood here before"
+        assert [entry.name for entry in tmp_path.iterdir()] == ["model.dgd"]
+
+
+def test_an_interrupted_write_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        write_atomically(tmp_path / "model.dgd", b"content")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_is_readable_as_the_users_mask_says(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        write_atomically(tmp_path / "model.dgd", b"content")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "model.dgd").stat().st_mode & 0o777 == 0o640
+
+
+def test_a_missing_folder_is_named(fit: dgd.Fit, tmp_path: Path) -> None:
+    with pytest.raises(dgd.InputError, match=r"nowhere.* does not exist; make it first"):
+        fit.save(tmp_path / "nowhere" / "model.dgd")
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(dgd.ModelFileError, match=r"absent\.dgd.* does not exist; check the path"):
+        dgd.load(tmp_path / "absent.dgd")
+
+
+def test_a_file_cut_anywhere_is_refused(saved: bytes, tmp_path: Path) -> None:
+    header = 8 + struct.unpack("<Q", saved[:8])[0]
+    lengths = {0, 1, 7, 8, 9, header - 1, header, header + 1, len(saved) - 1}
+    lengths |= {int(share * len(saved)) for share in np.linspace(0, 0.99, 40)}
+    for length in sorted(lengths):
+        assert_refused(tmp_path / "cut.dgd", saved[:length], "only a part of one", "save it again")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [np.random.default_rng(1).bytes(4096), b"\0" * 64, b"date,count\n2022-01-01,3\n", b"PK\3\4"],
+    ids=["random", "zeros", "csv", "zip"],
+)
+def test_a_foreign_file_is_refused(content: bytes, tmp_path: Path) -> None:
+    assert_refused(tmp_path / "foreign.dgd", content, "not a dgd model")
+
+
+@pytest.mark.parametrize("metadata", [None, {"format": "pt"}, {"dgd": "3"}, {"dgd": "not json"}])
+def test_tensors_of_another_program_are_refused(metadata: Any, tmp_path: Path) -> None:
+    path = tmp_path / "other.safetensors"
+    save_file({"weight": np.zeros(3)}, path, metadata)
+    assert_refused(path, path.read_bytes(), "another program", "check the path")
+
+
+def test_a_newer_format_is_refused_with_both_numbers(saved: bytes, tmp_path: Path) -> None:
+    newer = with_facts(saved, format=FORMAT + 1)
+    words = ["newer dgd", f"format {FORMAT + 1}", f"up to {FORMAT}", "upgrade dgd"]
+    assert_refused(tmp_path / "newer.dgd", newer, *words)
+
+
+def test_an_unchanged_header_still_loads(saved: bytes, tmp_path: Path) -> None:
+    """The edits of these tests alone do not make a file unreadable."""
+    path = tmp_path / "same.dgd"
+    path.write_bytes(with_facts(saved))
+    assert dgd.load(path).seeds == (1, 2)
+
+
+@pytest.mark.parametrize("lost", ["panel/places", "features/rates", "seed 1/train_objective"])
+def test_a_file_without_one_of_its_tensors_is_refused(
+    saved: bytes, tmp_path: Path, lost: str
+) -> None:
+    header, tensors = header_of(saved)
+    renamed = {("lost" if name == lost else name): value for name, value in header.items()}
+    words = ["not a complete dgd model", lost, "save it again"]
+    assert_refused(tmp_path / "lost.dgd", with_header(renamed, tensors), *words)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"settings": {"components": 0}},
+        {"settings": {"a setting from elsewhere": 1}},
+        {"split": {}},
+        {"panel": {}},
+        {"runs": [{"seed": 9}]},
+    ],
+    ids=str,
+)
+def test_facts_that_do_not_fit_together_are_refused(
+    saved: bytes, tmp_path: Path, changes: Any
+) -> None:
+    path = tmp_path / "wrong.dgd"
+    assert_refused(path, with_facts(saved, **changes), "not a complete dgd model")
+
+
+def test_a_panel_smaller_than_its_counts_is_refused(saved: bytes, tmp_path: Path) -> None:
+    header, _ = header_of(saved)
+    panel = json.loads(header["__metadata__"]["dgd"])["panel"]
+    small = with_facts(saved, panel={**panel, "shape": [1, *panel["shape"][1:]]})
+    assert_refused(tmp_path / "small.dgd", small, "not a complete dgd model")
+
+
+class Trap:
+    """Unpickling this makes a file."""
+
+    def __init__(self, marker: Path) -> None:
+        self.marker = marker
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.touch, (self.marker,)
+
+
+@pytest.mark.parametrize("protocol", [0, 4])
+def test_code_in_a_file_is_never_run(tmp_path: Path, protocol: int) -> None:
+    marker = tmp_path / "the code ran"
+    trap = pickle.dumps(Trap(marker), protocol)
+    assert_refused(tmp_path / "trap.dgd", trap, "not a dgd model")
+    assert not marker.exists()
+    pickle.loads(trap)
+    assert marker.exists(), "the trap itself works"
