@@ -5,7 +5,8 @@ fit = dgd.DGD().fit(panel, train_end="2022-04-21", validation_end="2022-04-28")
 fit.forecast(horizon=7).to_frame()
 """
 
-from dgd import datasets
+from dgd import baselines, datasets
+from dgd.backtesting import Backtest, backtest
 from dgd.counting import (
     Assignment,
     CountReport,
@@ -20,6 +21,7 @@ from dgd.counting import (
 from dgd.errors import DGDError, InputError, ModelFileError
 from dgd.estimator import DGD
 from dgd.fit import Fit
+from dgd.forecaster import Fitted, Forecaster
 from dgd.forecasting import Forecast
 from dgd.panel import Panel
 from dgd.settings import Settings
@@ -31,16 +33,21 @@ __version__ = "0.1.0"
 __all__ = [
     "DGD",
     "Assignment",
+    "Backtest",
     "CountReport",
     "DGDError",
     "Fit",
+    "Fitted",
     "Forecast",
+    "Forecaster",
     "InputError",
     "ModelFileError",
     "Panel",
     "Settings",
     "Simulated",
     "World",
+    "backtest",
+    "baselines",
     "count_events",
     "datasets",
     "example_world",

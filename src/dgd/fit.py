@@ -50,6 +50,11 @@ class Fit:
         """Seeds whose objective stopped being finite; they keep their best parameters."""
         return tuple(run.seed for run in self.runs if run.diverged)
 
+    @property
+    def count_distribution(self) -> float:
+        """Dispersion r of the negative binomial around expected arrivals."""
+        return self.settings.dispersion
+
     def forecast(
         self,
         horizon: int,

@@ -3,6 +3,7 @@
 import typer
 
 from dgd.cli import data
+from dgd.cli.backtest import backtest
 from dgd.cli.console import EXIT_CODES, leaving_cleanly
 from dgd.cli.count import count
 from dgd.cli.demo import demo
@@ -21,7 +22,7 @@ app = typer.Typer(
 )
 
 
-for _command in (demo, simulate, count, fit, forecast, info):
+for _command in (demo, simulate, count, fit, forecast, info, backtest):
     app.command()(leaving_cleanly(_command))
 
 app.add_typer(data.app)

@@ -1,13 +1,12 @@
 """`dgd fit`: a table of counts in, a model file out."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from dgd.cli.console import check_target, out, print_json, read_table, show, training_progress
-from dgd.errors import InputError
+from dgd.cli.console import check_target, out, print_json, show, training_progress
+from dgd.cli.inputs import chosen_model, read_panel, whole_numbers
 
 
 def fit(
@@ -37,28 +36,23 @@ def fit(
     Example: dgd fit world/counts.csv --behaviors click,like,share --sizes world/sizes.csv
     --effort world/effort.csv --train-end 2022-03-06 --validation-end 2022-03-20
     """
-    import dgd
     from dgd.split import Split
 
     check_target(output)
-    panel = dgd.Panel.from_counts(
-        read_table(counts),
+    panel = read_panel(
+        counts,
+        behaviors=behaviors,
         date=date,
-        unit=None if unit == "none" else unit,
-        cohort=None if cohort == "none" else cohort,
-        behaviors=[name.strip() for name in behaviors.split(",") if name.strip()],
+        unit=unit,
+        cohort=cohort,
         count=count,
-        sizes=None if sizes is None else read_table(sizes),
-        effort=None if effort is None else read_table(effort),
-        features=None if features is None else read_table(features),
+        sizes=sizes,
+        effort=effort,
+        features=features,
         period=period,
     )
-    presets: dict[str, Callable[..., dgd.DGD]] = {"default": dgd.DGD, "paper": dgd.DGD.paper}
-    if preset not in presets:
-        raise InputError(f'preset "{preset}" is not known; choose default or paper.')
-    changes = {} if epochs is None else {"epochs": epochs}
-    model = presets[preset](components=components, nodes=nodes, **changes)
-    chosen = _seeds(seeds)
+    model = chosen_model(preset, components, nodes, epochs)
+    chosen = whole_numbers(seeds, "seeds")
     Split.of(panel, train_end, validation_end, warmup_end)
     with training_progress(chosen, model.epochs, quiet=as_json) as tell:
         fitted = model.fit(
@@ -79,10 +73,3 @@ def fit(
         out.print(f"wrote {output}")
     if fitted.diverged:
         raise typer.Exit(3)
-
-
-def _seeds(text: str) -> list[int]:
-    try:
-        return [int(seed) for seed in text.split(",")]
-    except ValueError as error:
-        raise InputError(f'seeds "{text}" is not a list of whole numbers like 1,2,3.') from error

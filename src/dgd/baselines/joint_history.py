@@ -1,0 +1,139 @@
+r"""What the historical baselines share: remembered counts, smoothed into a distribution.
+
+A memory looks back from each origin and returns counts of joint patterns. With
+S its counts of cell c, the forecast distribution is
+
+.. math:: q_{ct}(y) = \frac{S_{ct}(y) + \tau \bar q_y}{\sum_{y'} S_{ct}(y') + \tau}, \qquad
+    \bar q_y = \frac{\sum_{c,t} C_{ct}(y) + 0.5}{\sum_{c,t,y'} C_{ct}(y') + 0.5 \cdot 2^H}
+
+where the sums of q-bar run over all cells and the training days. The smoothing
+strength tau, and whatever else a memory leaves open, are chosen on the
+validation days by event-weighted joint NLL, one day ahead.
+
+All memories begin with the first training day: the warm-up fixes cohorts and
+thresholds, so that its own counts are not like those of later days (people
+first seen after it, for one, cannot occur in it).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from dgd.errors import InputError
+from dgd.panel import Panel
+from dgd.scoring import joint_nll
+from dgd.split import Split
+
+TAUS = (1.0, 10.0, 100.0)
+"""Smoothing strengths to choose from, as in the paper."""
+
+PRIOR_COUNT = 0.5
+"""Added to every pattern's training count, so that none has probability zero."""
+
+Setting: TypeAlias = float | int | str
+Remembered: TypeAlias = Float[np.ndarray, "step origin unit cohort pattern"]
+
+
+@runtime_checkable
+class Memory(Protocol):
+    """Pattern counts that each origin looks back on, for every step ahead of it."""
+
+    def __call__(
+        self, panel: Panel, split: Split, origins: Int[np.ndarray, " origin"], horizon: int
+    ) -> Remembered: ...
+
+
+@dataclass(frozen=True, eq=False)
+class HistoryFit:
+    """A historical baseline with its settings chosen, ready to predict."""
+
+    panel: Panel
+    split: Split
+    settings: Mapping[str, Setting]
+    """What was chosen on the validation days."""
+    validation_nll: float
+    """Event-weighted joint NLL of the validation days, one day ahead."""
+    volume: Memory
+    """Its counts, summed over patterns, are the arrivals forecast."""
+    composition: Memory
+    """Its counts are S."""
+    tau: float
+
+    def predict(
+        self, origins: Int[np.ndarray, " origin"], horizon: int
+    ) -> tuple[
+        Float[np.ndarray, "seed step origin unit cohort"],
+        Float[np.ndarray, "seed step origin unit cohort pattern"],
+    ]:
+        """Arrivals and joint probabilities for every step after each origin; one seed."""
+        refuse_origins(self.panel, self.split, origins, horizon)
+        arrivals = self.volume(self.panel, self.split, origins, horizon).sum(-1)
+        counts = self.composition(self.panel, self.split, origins, horizon)
+        return arrivals[None], smooth(counts, prior(self.panel, self.split), self.tau)[None]
+
+
+def prior(panel: Panel, split: Split) -> Float[np.ndarray, " pattern"]:
+    """q-bar: pattern shares of all training arrivals, none of them zero."""
+    counts = panel.patterns[split.train].sum((0, 1, 2)) + PRIOR_COUNT
+    return np.asarray(counts / counts.sum())
+
+
+def smooth(counts: Remembered, prior: Float[np.ndarray, " pattern"], tau: float) -> Remembered:
+    """q = (S + tau q-bar) / (sum S + tau)."""
+    return np.asarray((counts + tau * prior) / (counts.sum(-1, keepdims=True) + tau))
+
+
+def validation_origins(split: Split) -> Int[np.ndarray, " origin"]:
+    """The days before each validation day."""
+    return np.arange(split.train_stop - 1, split.validation_stop - 1)
+
+
+def choose(
+    panel: Panel, split: Split, memories: Iterable[Memory], taus: Sequence[float]
+) -> tuple[int, float, float]:
+    """Number of the memory and tau of least validation NLL, and that NLL; the first of equals."""
+    days = slice(split.train_stop, split.validation_stop)
+    counts = panel.patterns[days].astype(np.float64)
+    if counts.sum() == 0:
+        raise InputError(
+            f"no arrivals from {panel.dates[days][0]} to {panel.dates[days][-1]}, so nothing can "
+            "be chosen on these validation days; choose a range with counts in it."
+        )
+    shares = prior(panel, split)
+    tried = []
+    for number, memory in enumerate(memories):
+        remembered = memory(panel, split, validation_origins(split), 1)
+        for tau in taus:
+            tried.append((joint_nll(counts, smooth(remembered, shares, tau)[0]), number, tau))
+    nll, number, tau = min(tried, key=lambda one: one[0])
+    return number, tau, nll
+
+
+def repeat_steps(
+    counts: Float[np.ndarray, "origin unit cohort pattern"], horizon: int
+) -> Remembered:
+    """The same forecast for every step: held fixed at the origin."""
+    return np.broadcast_to(counts[None], (horizon, *counts.shape))
+
+
+def require_positive(name: str, values: Sequence[float]) -> None:
+    """Refuse an empty list of candidates, and candidates that are not above 0."""
+    if not values or not all(value > 0 for value in values):
+        raise InputError(f"{name} is {tuple(values)}; give at least one number, all above 0.")
+
+
+def refuse_origins(
+    panel: Panel, split: Split, origins: Int[np.ndarray, " origin"], horizon: int
+) -> None:
+    """Refuse origins with no day to look back on, or past the counted days."""
+    if horizon < 1:
+        raise InputError(f"horizon is {horizon}; ask for at least one {panel.period.name}.")
+    wrong = origins[(origins < split.first) | (origins >= panel.days)]
+    if len(wrong):
+        raise InputError(
+            f"origin {wrong[0]} is not a day number from {split.first}, the first training day, "
+            f"to {panel.days - 1}, the last counted one; choose one in that range."
+        )

@@ -1,0 +1,128 @@
+"""Weekday history: a Monday is like the Mondays before it.
+
+Arrivals are the mean of the same weekday over the last k weeks known at the
+origin (on hourly panels the same hour of the week, on weekly panels simply
+the last k weeks). The paper leaves this opponent out; shops and platforms with
+a weekly rhythm make it hard to beat.
+
+k is chosen on the validation days by the mean absolute error of the arrivals
+of a unit and cohort, one day ahead, for arrivals are what k is about. The
+joint distribution comes from the pattern counts of those same days or from
+all training days, whichever has the lower validation joint NLL, smoothed with
+tau like the other histories.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from dgd.baselines.joint_history import (
+    TAUS,
+    HistoryFit,
+    Memory,
+    Remembered,
+    Setting,
+    choose,
+    require_positive,
+    validation_origins,
+)
+from dgd.baselines.training_history import training_total
+from dgd.count_scores import cell_arrival_mae
+from dgd.errors import InputError
+from dgd.panel import Panel
+from dgd.periods import Moment
+from dgd.split import Split
+
+WEEKS = tuple(range(1, 9))
+WEEK = np.timedelta64(7, "D")
+
+
+@dataclass(frozen=True)
+class WeekdayHistory:
+    """Forecasts the mean of the same weekday over the last weeks.
+
+    **Arguments:**
+
+    - `weeks`: numbers of weeks k to choose from on the validation days.
+    - `taus`: smoothing strengths to choose from.
+    """
+
+    weeks: Sequence[int] = WEEKS
+    taus: Sequence[float] = TAUS
+
+    def __post_init__(self) -> None:
+        require_positive("weeks", self.weeks)
+        require_positive("taus", self.taus)
+        if any(k != int(k) for k in self.weeks):
+            raise InputError(f"weeks is {tuple(self.weeks)}; give whole numbers of weeks.")
+
+    def fit(
+        self,
+        panel: Panel,
+        *,
+        train_end: Moment,
+        validation_end: Moment,
+        warmup_end: Moment | None = None,
+        seeds: Sequence[int] = (1, 2, 3),  # noqa: ARG002
+        progress: Callable[[int, int, float], None] | None = None,  # noqa: ARG002
+    ) -> HistoryFit:
+        """Choose k by the validation arrivals, then source and tau by their joint NLL."""
+        split = Split.of(panel, train_end, validation_end, warmup_end)
+        k = min(self.weeks, key=lambda weeks: _validation_error(panel, split, weeks))
+        volume = partial(weekday_mean, weeks=k)
+        sources: dict[str, Memory] = {
+            "same weekdays": partial(weekday_total, weeks=k),
+            "training": training_total,
+        }
+        best, tau, nll = choose(panel, split, sources.values(), self.taus)
+        source = list(sources)[best]
+        settings: dict[str, Setting] = {"weeks": k, "patterns": source, "tau": tau}
+        return HistoryFit(panel, split, settings, nll, volume, sources[source], tau)
+
+
+def _validation_error(panel: Panel, split: Split, weeks: int) -> float:
+    expected = weekday_mean(panel, split, validation_origins(split), 1, weeks=weeks)[0].sum(-1)
+    recorded = panel.arrivals[split.train_stop : split.validation_stop].astype(np.float64)
+    return cell_arrival_mae(recorded, expected)
+
+
+def weekday_total(
+    panel: Panel, split: Split, origins: Int[np.ndarray, " origin"], horizon: int, *, weeks: int
+) -> Remembered:
+    """Pattern counts of the last `weeks` same weekdays together."""
+    return _weighed(panel, _same_weekdays(panel, split, origins, horizon, weeks).astype(np.float64))
+
+
+def weekday_mean(
+    panel: Panel, split: Split, origins: Int[np.ndarray, " origin"], horizon: int, *, weeks: int
+) -> Remembered:
+    """Pattern counts of the last `weeks` same weekdays on average."""
+    used = _same_weekdays(panel, split, origins, horizon, weeks)
+    return _weighed(panel, used / used.sum(-1, keepdims=True))
+
+
+def _same_weekdays(
+    panel: Panel, split: Split, origins: Int[np.ndarray, " origin"], horizon: int, weeks: int
+) -> np.ndarray:
+    """Which days each forecast looks back on: [step, origin, day], true where used.
+
+    From the first training day to the origin. Where the history is shorter
+    than `weeks` weeks all its same weekdays are used, and all its days where
+    it holds no such weekday.
+    """
+    season = int(WEEK / panel.period.step)
+    day = np.arange(panel.days)
+    ahead = origins[None] + np.arange(1, horizon + 1)[:, None]
+    back = ahead[..., None] - day
+    known = (day >= split.first) & (day <= origins[:, None])[None]
+    alike = known & (back % season == 0)
+    skipped = (ahead - origins[None] - 1) // season
+    recent = alike & (back // season - skipped[..., None] <= weeks)
+    return np.where(recent.any(-1, keepdims=True), recent, known)
+
+
+def _weighed(panel: Panel, weights: Float[np.ndarray, "step origin day"]) -> Remembered:
+    return np.tensordot(weights, panel.patterns.astype(np.float64), 1)
