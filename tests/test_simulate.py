@@ -69,7 +69,7 @@ def test_truth_is_recovered_better_than_without_dynamics():
     true = drawn.patterns[days]
 
     def divergence(**changes):
-        model = dgd.DGD(epochs=80, patience=20, summary_retention=0.85, **changes)
+        model = dgd.DGD(epochs=80, patience=20, start="warmup", **changes)
         _, patterns = model.fit(drawn.panel, **ends, seeds=[1, 2]).predict(days - 1, 1)
         return (true * np.log(true / patterns[:, 0])).sum(-1).mean((1, 2, 3))
 

@@ -23,9 +23,9 @@ from dgd.sequences import recorded_days
 from dgd.settings import PAPER, Settings
 from dgd.split import Split
 from dgd.starting import Shape, reference_rates, start_from_training, start_from_warmup
-from dgd.training import Progress, Run, train
+from dgd.training import Attempt, Progress, train_attempts
 
-_STARTS = {"training": start_from_training, "warmup": start_from_warmup}
+STARTS = {"warmup": start_from_warmup, "training": start_from_training}
 
 
 class TrainingData(NamedTuple):
@@ -68,7 +68,8 @@ class DGD(Settings):
         - `warmup_end`: days up to here set baselines, reference rates and first
             summaries; without it the training days do.
         - `seeds`: one parameter set each; the same seed gives the same numbers.
-        - `progress`: called with (seed, epochs done, best validation objective).
+        - `progress`: called with (seed, epochs done, best validation objective); a seed that
+            starts from two places is told of twice.
         - `keep_on_interrupt`: on Ctrl-C, return the best parameters so far.
         """
         seeds = [int(seed) for seed in seeds]
@@ -78,20 +79,23 @@ class DGD(Settings):
         rates = reference_rates(panel, split.warmup)
         maker = FeatureMaker.fitted(panel, split, rates, self.calendar, self.summary_retention)
         with computing():
-            start = _STARTS[self.start](panel, split, self.initial_scale, self.dynamics)
-            shape = self.shape(panel, maker)
-            models = [start.model(shape, jax.random.key(seed)) for seed in seeds]
-            data = self._training_data(panel, split, maker, models[0])
-            trainable = [eqx.partition(model, model.trainable())[0] for model in models]
-            runs = train(
-                list(zip(seeds, trainable, strict=True)),
+            places = list(STARTS) if self.start == "best" else [self.start]
+            attempts = self._attempts(panel, split, maker, places, seeds)
+            made = train_attempts(
+                attempts,
                 partial(losses, self.objective),
-                data,
                 self.optimizer,
                 progress,
                 keep_on_interrupt,
             )
-            runs = [_whole(run, data.fixed) for run in runs]
+            runs = [
+                replace(run, parameters=eqx.combine(run.parameters, attempt.data.fixed))
+                for run, attempt in zip(made, attempts, strict=True)
+            ]
+        runs = [
+            min((run for run in runs if run.seed == seed), key=lambda run: run.best_objective)
+            for seed in seeds
+        ]
         fit = Fit(Settings(**self.as_dict()), panel, split, maker, tuple(runs))
         if fit.diverged:
             warnings.warn(
@@ -113,15 +117,28 @@ class DGD(Settings):
             nodes=self.nodes,
         )
 
-    def _training_data(
-        self, panel: Panel, split: Split, maker: FeatureMaker, model: Model
-    ) -> TrainingData:
-        fixed = eqx.partition(model, model.trainable())[1]
-        train_days = recorded_days(panel, maker, split.first, split.train_stop, self.dispersion)
-        validation_days = recorded_days(
-            panel, maker, split.train_stop, split.validation_stop, self.dispersion
-        )
-        return TrainingData(fixed, train_days, validation_days)
+    def _attempts(
+        self,
+        panel: Panel,
+        split: Split,
+        maker: FeatureMaker,
+        places: Sequence[str],
+        seeds: Sequence[int],
+    ) -> list[Attempt]:
+        """Every seed from every starting place."""
+        first, stop, last = split.first, split.train_stop, split.validation_stop
+        training = recorded_days(panel, maker, first, stop, self.dispersion)
+        validation = recorded_days(panel, maker, stop, last, self.dispersion)
+        shape = self.shape(panel, maker)
+        attempts = []
+        for place in places:
+            start = STARTS[place](panel, split, self.initial_scale, self.dynamics)
+            for seed in seeds:
+                model = start.model(shape, jax.random.key(seed))
+                trainable, fixed = eqx.partition(model, model.trainable())
+                data = TrainingData(fixed, training, validation)
+                attempts.append(Attempt(seed, place, trainable, data))
+        return attempts
 
 
 def losses(
@@ -132,7 +149,3 @@ def losses(
     value, state = objective.train(model, *data.train)
     model, state = jax.lax.stop_gradient((model, state))
     return value, objective.validate(model, *data.validation, state)
-
-
-def _whole(run: Run, fixed: Model) -> Run:
-    return replace(run, parameters=eqx.combine(run.parameters, fixed))

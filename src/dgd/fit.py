@@ -156,6 +156,7 @@ class Fit:
         table = pl.DataFrame(
             {
                 "seed": [run.seed for run in self.runs],
+                "start": [run.start for run in self.runs],
                 "epoch kept": [run.best_epoch for run in self.runs],
                 "validation objective": [run.best_objective for run in self.runs],
                 "epochs run": [len(run.train_objective) for run in self.runs],

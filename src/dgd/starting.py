@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Key
+from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from dgd.feedback import AbstractFeedback, Feedback, Reference, WithoutFeedback
@@ -142,12 +143,12 @@ def start_from_training(panel: Panel, split: Split, initial_scale: float, dynami
 
 
 def pooled_logistic(
-    counts: Float[np.ndarray, "cohort pattern"], ridge: float = 1.0, steps: int = 50
+    counts: Float[np.ndarray, "cohort pattern"], ridge: float = 1.0
 ) -> tuple[Float[np.ndarray, "cohort behavior"], Float[np.ndarray, "behavior behavior"]]:
     """Cohort intercepts and dependence of each behaviour on the earlier ones.
 
-    One ridge-penalised logistic regression per behaviour, by Newton's method.
-    The penalty draws cohort intercepts to the overall rate and dependence to zero.
+    One ridge-penalised logistic regression per behaviour. The penalty draws
+    cohort intercepts to the overall rate and dependence to zero.
     """
     cohorts, patterns = counts.shape
     behaviors = int(np.log2(patterns))
@@ -160,15 +161,36 @@ def pooled_logistic(
         shown = np.tile(bits[:, h], cohorts)
         design = np.concatenate([member, np.tile(bits[:, :h], (cohorts, 1))], axis=1)
         overall = logit((weight @ shown + 0.5) / (weight.sum() + 1.0))
-        effects = np.zeros(cohorts + h)
-        for _ in range(steps):
-            rate = expit(overall + design @ effects)
-            slope = design.T @ (weight * (shown - rate)) - ridge * effects
-            curve = (design * (weight * rate * (1.0 - rate))[:, None]).T @ design
-            change = np.linalg.solve(curve + ridge * np.eye(len(effects)), slope)
-            effects = effects + change
-            if np.abs(change).max() < 1e-9:
-                break
+        effects = _logistic_effects(design, shown, weight, overall, ridge)
         intercept[:, h] = overall + effects[:cohorts]
         dependence[h, :h] = effects[cohorts:]
     return intercept, dependence
+
+
+def _logistic_effects(
+    design: Float[np.ndarray, "row effect"],
+    shown: Float[np.ndarray, " row"],
+    weight: Float[np.ndarray, " row"],
+    offset: float,
+    ridge: float,
+) -> Float[np.ndarray, " effect"]:
+    """Effects with the least weighted logistic loss plus ridge, found by a trust region."""
+
+    def loss(effects: np.ndarray) -> float:
+        eta = offset + design @ effects
+        return float(
+            weight @ (np.logaddexp(0.0, eta) - shown * eta) + ridge / 2 * effects @ effects
+        )
+
+    def slope(effects: np.ndarray) -> np.ndarray:
+        rate = expit(offset + design @ effects)
+        return np.asarray(design.T @ (weight * (rate - shown)) + ridge * effects)
+
+    def curvature(effects: np.ndarray) -> np.ndarray:
+        rate = expit(offset + design @ effects)
+        spread = weight * rate * (1.0 - rate)
+        return (design * spread[:, None]).T @ design + ridge * np.eye(len(effects))
+
+    start = np.zeros(design.shape[1])
+    found = minimize(loss, start, jac=slope, hess=curvature, method="trust-exact")
+    return np.asarray(found.x)

@@ -58,6 +58,7 @@ def save(fit: "Fit", path: str | Path) -> None:
         "runs": [
             {
                 "seed": run.seed,
+                "start": run.start,
                 "best_epoch": run.best_epoch,
                 "best_objective": run.best_objective,
                 "reason": run.reason,
@@ -174,6 +175,7 @@ def _run(facts: dict[str, Any], tensors: dict[str, np.ndarray], template: Model)
     model = eqx.combine(jax.tree_util.tree_map_with_path(fill, arrays), static)
     return Run(
         seed=facts["seed"],
+        start=facts["start"],
         parameters=model,
         best_epoch=facts["best_epoch"],
         best_objective=facts["best_objective"],

@@ -72,6 +72,7 @@ class Run:
     """One seed's training: its best parameters and how it got there."""
 
     seed: int
+    start: str
     parameters: Any
     best_epoch: int
     best_objective: float
@@ -84,6 +85,16 @@ class Run:
         return self.reason == REASONS[DIVERGED]
 
 
+class Attempt(NamedTuple):
+    """One training run to make: first parameters, and the data its loss needs."""
+
+    seed: int
+    start: str
+    """The name of the place it starts from."""
+    parameters: Any
+    data: PyTree
+
+
 def train(
     starts: Sequence[tuple[int, Parameters]],
     loss: Loss,
@@ -92,26 +103,36 @@ def train(
     progress: Progress | None = None,
     keep_on_interrupt: bool = False,
 ) -> list[Run]:
-    """Train every (seed, first parameters) and return the runs in order.
+    """Train every (seed, first parameters) on the same data and return the runs in order."""
+    attempts = [Attempt(seed, "given", start, data) for seed, start in starts]
+    return train_attempts(attempts, loss, optimizer, progress, keep_on_interrupt)
+
+
+def train_attempts(
+    attempts: Sequence[Attempt],
+    loss: Loss,
+    optimizer: Optimizer,
+    progress: Progress | None = None,
+    keep_on_interrupt: bool = False,
+) -> list[Run]:
+    """Make every attempt, side by side, and return the runs in order.
 
     The parameters kept are those of the epoch with the lowest validation
     objective, the start included, so a fit is never worse on validation than
     where it began. Ctrl-C stops after the chunk under way; with
     `keep_on_interrupt` the best parameters so far are returned.
     """
-    flat = [(seed, *ravel_pytree(start)) for seed, start in starts]
-    unravel = flat[0][2]
-    carries = {seed: _first(vector, optimizer) for seed, vector, _ in flat}
+    vectors = [ravel_pytree(attempt.parameters) for attempt in attempts]
+    unravel = vectors[0][1]
+    carries = [_first(vector, optimizer) for vector, _ in vectors]
     chunk = jax.jit(partial(_chunk, partial(_flat_loss, loss, unravel), optimizer))
-    compiled = chunk.lower(carries[starts[0][0]], data).compile()
+    compiled = chunk.lower(carries[0], attempts[0].data).compile()
     stop = threading.Event()
-    workers = min(len(starts), cpu_count() or 1)
+    workers = min(len(attempts), cpu_count() or 1)
     with ThreadPoolExecutor(workers, thread_name_prefix="dgd-seed") as pool:
         futures = [
-            pool.submit(
-                _train_seed, seed, carries[seed], compiled, data, optimizer, unravel, progress, stop
-            )
-            for seed, _ in starts
+            pool.submit(_make, attempt, carry, compiled, optimizer, unravel, progress, stop)
+            for attempt, carry in zip(attempts, carries, strict=True)
         ]
         try:
             _wait(futures)
@@ -134,39 +155,37 @@ def _wait(futures: Sequence[Future[Run]]) -> None:
             future.result()
 
 
-def _train_seed(
-    seed: int,
+def _make(
+    attempt: Attempt,
     carry: Carry,
     compiled: Callable[[Carry, PyTree], tuple[Carry, tuple[Array, Array]]],
-    data: PyTree,
     optimizer: Optimizer,
     unravel: Callable[[Array], Any],
     progress: Progress | None,
     stop: threading.Event,
 ) -> Run:
-    history: list[tuple[np.ndarray, np.ndarray]] = []
+    history: list[tuple[np.ndarray, np.ndarray]] = [(np.zeros(0), np.zeros(0))]
     with computing():
         while int(carry.epoch) <= optimizer.epochs and int(carry.status) == RUNNING:
             if stop.is_set():
                 break
-            carry, losses = compiled(carry, data)
+            carry, losses = compiled(carry, attempt.data)
             history.append((np.asarray(losses[0]), np.asarray(losses[1])))
             if progress is not None:
                 done = min(int(carry.epoch), optimizer.epochs)
-                progress(seed, done, float(carry.best_objective))
+                progress(attempt.seed, done, float(carry.best_objective))
         parameters = unravel(carry.best)
     epochs = int(carry.epoch)
-    objective = [
-        np.concatenate([h[i] for h in history])[:epochs] if history else np.zeros(0) for i in (0, 1)
-    ]
+    trained, validated = (np.concatenate(parts)[:epochs] for parts in zip(*history, strict=True))
     interrupted = stop.is_set() and int(carry.status) == RUNNING and epochs <= optimizer.epochs
     return Run(
-        seed=seed,
+        seed=attempt.seed,
+        start=attempt.start,
         parameters=parameters,
         best_epoch=int(carry.best_epoch),
         best_objective=float(carry.best_objective),
-        train_objective=objective[0],
-        validation_objective=objective[1],
+        train_objective=trained,
+        validation_objective=validated,
         reason=INTERRUPTED if interrupted else REASONS[int(carry.status)],
     )
 

@@ -1,7 +1,7 @@
 """What `dgd fit` and `dgd backtest` read from the command line."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dgd.cli.console import read_table
 from dgd.errors import InputError
@@ -45,7 +45,7 @@ def chosen_model(preset: str, components: int, nodes: int, epochs: int | None) -
     """The preset with the settings given on the command line."""
     from dgd.estimator import DGD
 
-    changes = {"components": components, "nodes": nodes}
+    changes: dict[str, Any] = {"components": components, "nodes": nodes}
     if epochs is not None:
         changes["epochs"] = epochs
     if preset == "paper":
