@@ -15,7 +15,6 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
 
 import shapes
 import training
-
 from dgd.runtime import computing
 
 
