@@ -96,7 +96,7 @@ def problem(shape: Shape, seed: int = 0) -> Problem:
         counts = rng.multinomial(
             rng.poisson(shape.arrivals, grid), rng.dirichlet(np.full(2**behaviors, 0.1), grid)
         )
-        patterns = jnp.asarray(np.moveaxis(counts, -1, 0).astype(np.float64))
+        patterns = np.moveaxis(counts, -1, 0).astype(np.float64)
         model = Model(population, arrival, behavior, feedback, reference)
         objective = Objective()
         return Problem(model, inputs, Outcomes.recorded(patterns, objective.dispersion), objective)

@@ -63,4 +63,4 @@ def random_days(seed: int, days: int = 6, dispersion: float = 50.0) -> tuple[Inp
     arrivals = np.where(effort > 0, rng.poisson(6.0, shape), 0)
     share = rng.dirichlet(np.ones(2**BEHAVIORS), shape)
     patterns = np.moveaxis(rng.multinomial(arrivals, share), -1, 0).astype(np.float64)
-    return inputs, Outcomes.recorded(jnp.asarray(patterns), dispersion)
+    return inputs, Outcomes.recorded(patterns, dispersion)

@@ -157,7 +157,8 @@ def test_behavior_loss_divides_by_the_days_events_and_survives_empty_days():
 
 
 def replace_day(outcomes, day):
-    patterns = outcomes.patterns.at[:, day].set(0.0)
+    patterns = np.array(outcomes.patterns)
+    patterns[:, day] = 0.0
     return type(outcomes).recorded(patterns, 50.0)
 
 

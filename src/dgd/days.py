@@ -3,8 +3,8 @@
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jax.scipy.special import gammaln
 from jaxtyping import Array, Float
+from scipy.special import gammaln
 
 from dgd.patterns import behavior_bits
 
@@ -79,11 +79,18 @@ class Outcomes(eqx.Module):
 
     @staticmethod
     def recorded(
-        patterns: Float[Array, "pattern date unit cohort"], dispersion: float
+        counts: Float[np.ndarray, "pattern date unit cohort"], dispersion: float
     ) -> "Outcomes":
-        arrivals = patterns.sum(0)
+        """Everything the loss needs of recorded pattern counts, computed once."""
+        arrivals = counts.sum(0)
+        bits = behavior_bits(int(np.log2(len(counts))))
         constant = gammaln(arrivals + dispersion) - gammaln(arrivals + 1.0) - gammaln(dispersion)
-        return Outcomes(patterns, arrivals, _behaviors_shown(patterns), constant)
+        return Outcomes(
+            patterns=jnp.asarray(counts),
+            arrivals=jnp.asarray(arrivals),
+            behaviors=jnp.asarray(np.moveaxis(np.tensordot(bits.T, counts, 1), 0, -1)),
+            log_count_constant=jnp.asarray(constant),
+        )
 
 
 def _behaviors_shown(

@@ -134,7 +134,7 @@ class DGD(Settings):
         for place in places:
             start = STARTS[place](panel, split, self.initial_scale, self.dynamics)
             for seed in seeds:
-                model = start.model(shape, jax.random.key(seed))
+                model = start.model(shape, seed)
                 trainable, fixed = eqx.partition(model, model.trainable())
                 data = TrainingData(fixed, training, validation)
                 attempts.append(Attempt(seed, place, trainable, data))

@@ -17,7 +17,7 @@ import platformdirs
 from jax.experimental.compilation_cache import compilation_cache
 
 _CACHE_SETTINGS = {
-    "jax_persistent_cache_min_compile_time_secs": 0.2,
+    "jax_persistent_cache_min_compile_time_secs": 0.0,
     "jax_persistent_cache_min_entry_size_bytes": 0,
 }
 

@@ -23,7 +23,7 @@ def recorded_days(
         effort=jnp.asarray(panel.effort[days]),
     )
     patterns = np.moveaxis(panel.patterns[days], -1, 0).astype(np.float64)
-    return inputs, Outcomes.recorded(jnp.asarray(patterns), dispersion)
+    return inputs, Outcomes.recorded(patterns, dispersion)
 
 
 def days_ahead(

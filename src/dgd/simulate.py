@@ -173,7 +173,7 @@ def _record(
 def _advance(
     model: Model, state: State, inputs: Inputs, prediction: Prediction, drawn: np.ndarray
 ) -> State:
-    patterns = jnp.asarray(np.moveaxis(drawn[None], -1, 0).astype(np.float64))
+    patterns = np.moveaxis(drawn[None], -1, 0).astype(np.float64)
     return _record(model, state, inputs, prediction, Outcomes.recorded(patterns, 1.0))
 
 

@@ -6,12 +6,12 @@ intercepts and within-arrival dependence from a pooled logistic fit.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Key
+from jaxtyping import Array, Float
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 
@@ -22,6 +22,10 @@ from dgd.panel import Panel
 from dgd.patterns import behavior_bits
 from dgd.population import GaussianMixture, raw_scale
 from dgd.split import Split
+
+
+def _zeros(*shape: Any) -> Array:
+    return jnp.asarray(np.zeros(*shape))
 
 
 @dataclass(frozen=True)
@@ -47,38 +51,43 @@ class Start:
     initial_scale: float
     dynamics: str = "feedback"
 
-    def model(self, shape: Shape, key: Key[Array, ""]) -> Model:
-        """Parameters at the start of training for one seed."""
-        keys = iter(jax.random.split(key, 8))
+    def model(self, shape: Shape, seed: int) -> Model:
+        """Parameters at the start of training for one seed.
 
-        def noise(*size: int, scale: float = 0.05) -> Array:
-            return scale * jax.random.normal(next(keys), size)
+        Drawn with NumPy: nothing needs compiling before training itself.
+        """
+        rng = np.random.default_rng(seed)
+
+        def noise(*size: int, scale: float = 0.05) -> np.ndarray:
+            return scale * rng.normal(size=size)
 
         cohorts, components, dim = shape.cohorts, shape.components, shape.dim
         behaviors, features = shape.behaviors, shape.features
         spread = np.linspace(-0.5, 0.5, components) if components > 1 else np.zeros(1)
         means = spread[None, :, None] * np.ones((cohorts, 1, dim))
         population = GaussianMixture(
-            logits=noise(cohorts, components, scale=0.1),
-            means=jnp.asarray(means) + noise(cohorts, components, dim, scale=0.1),
-            raw_diagonal=jnp.full((cohorts, components, dim), raw_scale(self.initial_scale)),
-            below_diagonal=jnp.zeros((cohorts, components, dim * (dim - 1) // 2)),
+            logits=jnp.asarray(noise(cohorts, components, scale=0.1)),
+            means=jnp.asarray(means + noise(cohorts, components, dim, scale=0.1)),
+            raw_diagonal=jnp.asarray(
+                np.full((cohorts, components, dim), raw_scale(self.initial_scale))
+            ),
+            below_diagonal=_zeros((cohorts, components, dim * (dim - 1) // 2)),
             initial_scale=self.initial_scale,
             nodes=shape.nodes,
         )
         arrival = Arrival(
-            intercept=jnp.zeros((shape.units, cohorts)),
-            feature_effect=jnp.zeros(features),
-            loading=noise(dim),
+            intercept=_zeros((shape.units, cohorts)),
+            feature_effect=_zeros(features),
+            loading=jnp.asarray(noise(dim)),
         )
         behavior = Behavior(
-            unit_intercept=jnp.zeros((shape.units, behaviors)),
+            unit_intercept=_zeros((shape.units, behaviors)),
             cohort_intercept=jnp.asarray(self.cohort_intercept),
-            feature_effect=jnp.zeros((features, behaviors)),
-            memory_effect=jnp.zeros((behaviors, behaviors)),
-            fatigue_effect=jnp.zeros(behaviors),
-            environment_effect=jnp.zeros(behaviors),
-            free_loading=0.1 + noise(behaviors - 1, dim),
+            feature_effect=_zeros((features, behaviors)),
+            memory_effect=_zeros((behaviors, behaviors)),
+            fatigue_effect=_zeros(behaviors),
+            environment_effect=_zeros(behaviors),
+            free_loading=jnp.asarray(0.1 + noise(behaviors - 1, dim)),
             dependence_entries=jnp.asarray(self.dependence),
         )
         feedback: AbstractFeedback = Feedback(
@@ -88,8 +97,8 @@ class Start:
             raw_environment_retention=jnp.asarray(logit(0.7)),
             raw_common_gain=jnp.asarray(logit(0.3)),
             raw_unit_gain=jnp.asarray(logit(0.3)),
-            rate_response=noise(behaviors, dim),
-            fatigue_response=noise(dim),
+            rate_response=jnp.asarray(noise(behaviors, dim)),
+            fatigue_response=jnp.asarray(noise(dim)),
         )
         if self.dynamics == "none":
             feedback = WithoutFeedback(dim)

@@ -158,7 +158,7 @@ def _template(settings: Settings, panel: Panel, maker: FeatureMaker) -> Model:
         settings.initial_scale,
         settings.dynamics,
     )
-    return start.model(shape, jax.random.key(0))
+    return start.model(shape, seed=0)
 
 
 def _run(facts: dict[str, Any], tensors: dict[str, np.ndarray], template: Model) -> Run:

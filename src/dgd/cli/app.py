@@ -10,6 +10,7 @@ from dgd.cli.demo import demo
 from dgd.cli.fit import fit
 from dgd.cli.forecast import forecast
 from dgd.cli.info import info
+from dgd.cli.reproduce import reproduce
 from dgd.cli.simulate import simulate
 
 _EXITS = "\n\n".join(f"{code}: {meaning}" for code, meaning in EXIT_CODES.items())
@@ -22,7 +23,7 @@ app = typer.Typer(
 )
 
 
-for _command in (demo, simulate, count, fit, forecast, info, backtest):
+for _command in (demo, simulate, count, fit, forecast, info, backtest, reproduce):
     app.command()(leaving_cleanly(_command))
 
 app.add_typer(data.app)

@@ -1,0 +1,41 @@
+"""Every table by the name of its file in the paper."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from dgd.errors import InputError
+from dgd.paper.behavior_nll import behavior_nll
+from dgd.paper.behavior_response import behavior_response
+from dgd.paper.data_windows import data_windows
+from dgd.paper.history_selection import history_selection
+from dgd.paper.models import Progress, Scored
+from dgd.paper.retail_behavior_counts import retail_behavior_counts
+from dgd.paper.windows import Windows
+
+TABLES: dict[str, Callable[[Scored], pl.DataFrame]] = {
+    "data-windows": data_windows,
+    "history-selection": history_selection,
+    "retail-behavior-counts": retail_behavior_counts,
+    "behavior-nll": behavior_nll,
+    "behavior-response": behavior_response,
+}
+
+
+def reproduce(
+    names: Sequence[str], folder: Path | None, progress: Progress
+) -> tuple[dict[str, pl.DataFrame], Scored]:
+    """Compute the tables `names` on the data of `folder`; models are fitted once for all."""
+    for name in names:
+        if name not in TABLES:
+            raise InputError(
+                f'table "{name}" is not known; choose one of {", ".join(TABLES)} or all.'
+            )
+    scored = Scored(Windows(folder), progress)
+    if not scored.windows.all:
+        raise InputError(
+            "no data set was found; get one with `dgd data fetch online-retail`, or name the "
+            "folder that holds a copy with --data or DGD_DATA."
+        )
+    return {name: TABLES[name](scored) for name in names}, scored
