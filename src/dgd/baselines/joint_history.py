@@ -15,7 +15,8 @@ thresholds, so that its own counts are not like those of later days (people
 first seen after it, for one, cannot occur in it).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias, runtime_checkable
 
@@ -24,6 +25,7 @@ from jaxtyping import Float, Int
 
 from dgd.errors import InputError
 from dgd.panel import Panel
+from dgd.periods import Moment
 from dgd.scoring import joint_nll
 from dgd.split import Split
 
@@ -44,6 +46,38 @@ class Memory(Protocol):
     def __call__(
         self, panel: Panel, split: Split, origins: Int[np.ndarray, " origin"], horizon: int
     ) -> Remembered: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class History(ABC):
+    """A historical baseline, ready to be fitted.
+
+    **Arguments:**
+
+    - `taus`: smoothing strengths to choose from on the validation days.
+    """
+
+    taus: Sequence[float] = TAUS
+
+    def __post_init__(self) -> None:
+        require_positive("taus", self.taus)
+
+    def fit(
+        self,
+        panel: Panel,
+        *,
+        train_end: Moment,
+        validation_end: Moment,
+        warmup_end: Moment | None = None,
+        seeds: Sequence[int] = (1, 2, 3),  # noqa: ARG002
+        progress: Callable[[int, int, float], None] | None = None,  # noqa: ARG002
+    ) -> "HistoryFit":
+        """Choose on the validation days; there is no chance in it, so seeds do not matter."""
+        return self.choose(panel, Split.of(panel, train_end, validation_end, warmup_end))
+
+    @abstractmethod
+    def choose(self, panel: Panel, split: Split) -> "HistoryFit":
+        """Settle whatever is open by the validation days."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +125,7 @@ def validation_origins(split: Split) -> Int[np.ndarray, " origin"]:
     return np.arange(split.train_stop - 1, split.validation_stop - 1)
 
 
-def choose(
+def least_nll(
     panel: Panel, split: Split, memories: Iterable[Memory], taus: Sequence[float]
 ) -> tuple[int, float, float]:
     """Number of the memory and tau of least validation NLL, and that NLL; the first of equals."""

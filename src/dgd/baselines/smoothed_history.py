@@ -12,7 +12,7 @@ beginning at zero gives the same numbers, and a beginning in the warm-up does
 not give the paper's 10.38.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -21,23 +21,22 @@ import numpy as np
 from jaxtyping import Int
 
 from dgd.baselines.joint_history import (
-    TAUS,
+    History,
     HistoryFit,
     Remembered,
-    choose,
+    least_nll,
     repeat_steps,
     require_positive,
 )
 from dgd.panel import Panel
-from dgd.periods import Moment
 from dgd.split import Split
 
 HALF_LIVES = (1.0, 3.0, 7.0)
 """Half-lives to choose from, as in the paper."""
 
 
-@dataclass(frozen=True)
-class SmoothedHistory:
+@dataclass(frozen=True, kw_only=True)
+class SmoothedHistory(History):
     """Forecasts exponentially averaged counts and their pattern shares.
 
     **Arguments:**
@@ -48,26 +47,15 @@ class SmoothedHistory:
     """
 
     half_lives: Sequence[float] = HALF_LIVES
-    taus: Sequence[float] = TAUS
 
     def __post_init__(self) -> None:
         require_positive("half_lives", self.half_lives)
-        require_positive("taus", self.taus)
+        super().__post_init__()
 
-    def fit(
-        self,
-        panel: Panel,
-        *,
-        train_end: Moment,
-        validation_end: Moment,
-        warmup_end: Moment | None = None,
-        seeds: Sequence[int] = (1, 2, 3),  # noqa: ARG002
-        progress: Callable[[int, int, float], None] | None = None,  # noqa: ARG002
-    ) -> HistoryFit:
+    def choose(self, panel: Panel, split: Split) -> HistoryFit:
         """Choose half-life and tau together by the joint NLL of the validation days."""
-        split = Split.of(panel, train_end, validation_end, warmup_end)
         memories = [partial(smoothed, half_life=half_life) for half_life in self.half_lives]
-        best, tau, nll = choose(panel, split, memories, self.taus)
+        best, tau, nll = least_nll(panel, split, memories, self.taus)
         settings = {"tau": tau, "half_life": self.half_lives[best]}
         return HistoryFit(panel, split, settings, nll, memories[best], memories[best], tau)
 

@@ -4,27 +4,24 @@ S is the sum of the training pattern counts, the arrivals forecast their mean
 per day. Nothing observed later changes the forecast.
 """
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Int
 
 from dgd.baselines.joint_history import (
-    TAUS,
+    History,
     HistoryFit,
     Remembered,
-    choose,
+    least_nll,
     repeat_steps,
-    require_positive,
 )
 from dgd.panel import Panel
-from dgd.periods import Moment
 from dgd.split import Split
 
 
-@dataclass(frozen=True)
-class TrainingHistory:
+@dataclass(frozen=True, kw_only=True)
+class TrainingHistory(History):
     """Forecasts the training period's mean counts and pattern shares.
 
     **Arguments:**
@@ -32,24 +29,9 @@ class TrainingHistory:
     - `taus`: smoothing strengths to choose from on the validation days.
     """
 
-    taus: Sequence[float] = TAUS
-
-    def __post_init__(self) -> None:
-        require_positive("taus", self.taus)
-
-    def fit(
-        self,
-        panel: Panel,
-        *,
-        train_end: Moment,
-        validation_end: Moment,
-        warmup_end: Moment | None = None,
-        seeds: Sequence[int] = (1, 2, 3),  # noqa: ARG002
-        progress: Callable[[int, int, float], None] | None = None,  # noqa: ARG002
-    ) -> HistoryFit:
+    def choose(self, panel: Panel, split: Split) -> HistoryFit:
         """Choose tau by the joint NLL of the validation days."""
-        split = Split.of(panel, train_end, validation_end, warmup_end)
-        _, tau, nll = choose(panel, split, [training_total], self.taus)
+        _, tau, nll = least_nll(panel, split, [training_total], self.taus)
         return HistoryFit(panel, split, {"tau": tau}, nll, training_mean, training_total, tau)
 
 

@@ -12,7 +12,7 @@ all training days, whichever has the lower validation joint NLL, smoothed with
 tau like the other histories.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -20,12 +20,12 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from dgd.baselines.joint_history import (
-    TAUS,
+    History,
     HistoryFit,
     Memory,
     Remembered,
     Setting,
-    choose,
+    least_nll,
     require_positive,
     validation_origins,
 )
@@ -33,15 +33,14 @@ from dgd.baselines.training_history import training_total
 from dgd.count_scores import cell_arrival_mae
 from dgd.errors import InputError
 from dgd.panel import Panel
-from dgd.periods import Moment
 from dgd.split import Split
 
 WEEKS = tuple(range(1, 9))
 WEEK = np.timedelta64(7, "D")
 
 
-@dataclass(frozen=True)
-class WeekdayHistory:
+@dataclass(frozen=True, kw_only=True)
+class WeekdayHistory(History):
     """Forecasts the mean of the same weekday over the last weeks.
 
     **Arguments:**
@@ -51,33 +50,22 @@ class WeekdayHistory:
     """
 
     weeks: Sequence[int] = WEEKS
-    taus: Sequence[float] = TAUS
 
     def __post_init__(self) -> None:
         require_positive("weeks", self.weeks)
-        require_positive("taus", self.taus)
+        super().__post_init__()
         if any(k != int(k) for k in self.weeks):
             raise InputError(f"weeks is {tuple(self.weeks)}; give whole numbers of weeks.")
 
-    def fit(
-        self,
-        panel: Panel,
-        *,
-        train_end: Moment,
-        validation_end: Moment,
-        warmup_end: Moment | None = None,
-        seeds: Sequence[int] = (1, 2, 3),  # noqa: ARG002
-        progress: Callable[[int, int, float], None] | None = None,  # noqa: ARG002
-    ) -> HistoryFit:
+    def choose(self, panel: Panel, split: Split) -> HistoryFit:
         """Choose k by the validation arrivals, then source and tau by their joint NLL."""
-        split = Split.of(panel, train_end, validation_end, warmup_end)
         k = min(self.weeks, key=lambda weeks: _validation_error(panel, split, weeks))
         volume = partial(weekday_mean, weeks=k)
         sources: dict[str, Memory] = {
             "same weekdays": partial(weekday_total, weeks=k),
             "training": training_total,
         }
-        best, tau, nll = choose(panel, split, sources.values(), self.taus)
+        best, tau, nll = least_nll(panel, split, sources.values(), self.taus)
         source = list(sources)[best]
         settings: dict[str, Setting] = {"weeks": k, "patterns": source, "tau": tau}
         return HistoryFit(panel, split, settings, nll, volume, sources[source], tau)
