@@ -80,7 +80,7 @@ def _no_work(monkeypatch: pytest.MonkeyPatch) -> None:
     def reached(*_: object, **__: object) -> None:
         pytest.fail("work began before the refusal")
 
-    monkeypatch.setattr(dgd.estimator, "train", reached)
+    monkeypatch.setattr(dgd.estimator, "train_attempts", reached)
     monkeypatch.setattr(dgd.estimator, "computing", reached)
     monkeypatch.setattr(dgd.fit, "expected_path", reached)
 
@@ -456,7 +456,7 @@ def test_a_warm_up_without_arrivals_is_refused() -> None:
         ("calendar_penalty", float("nan"), "not be negative"),
         ("summary_retention", 1.0, "[0, 1)"),
         ("summary_retention", -0.1, "[0, 1)"),
-        ("start", "zero", "choose one of training, warmup"),
+        ("start", "zero", "choose one of best, warmup, training"),
         ("calendar", "moon", "choose one of auto, weekday"),
     ],
 )

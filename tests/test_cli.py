@@ -102,7 +102,7 @@ def no_training(monkeypatch: pytest.MonkeyPatch) -> None:
     def reached(*_: object) -> None:
         pytest.fail("training began before the refusal")
 
-    monkeypatch.setattr(dgd.estimator, "train", reached)
+    monkeypatch.setattr(dgd.estimator, "train_attempts", reached)
 
 
 @pytest.fixture
@@ -139,7 +139,7 @@ def test_simulate_writes_the_drawn_world(shop: Shop, drawn: dgd.Simulated) -> No
 def test_fit_tells_every_seed(shop: Shop) -> None:
     assert shop.fitted["model"] == str(shop.model)
     (seed,) = shop.fitted["seeds"]
-    keys = {"seed", "epoch kept", "validation objective", "epochs run", "ended because"}
+    keys = {"seed", "start", "epoch kept", "validation objective", "epochs run", "ended because"}
     assert set(seed) == keys
     assert seed["seed"] == 1
     assert seed["epochs run"] == 6
