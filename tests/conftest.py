@@ -55,3 +55,17 @@ def fit(drawn: dgd.Simulated) -> dgd.Fit:
     return dgd.DGD(epochs=5).fit(
         drawn.panel, train_end=dates[27], validation_end=dates[34], seeds=[1, 2]
     )
+
+
+@pytest.fixture
+def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reaching any computation is a failure."""
+    import dgd.estimator
+    import dgd.fit
+
+    def reached(*_: object, **__: object) -> None:
+        pytest.fail("work began before the refusal")
+
+    monkeypatch.setattr(dgd.estimator, "train_attempts", reached)
+    monkeypatch.setattr(dgd.estimator, "computing", reached)
+    monkeypatch.setattr(dgd.fit, "expected_path", reached)

@@ -7,7 +7,15 @@ import pytest
 
 import dgd
 from dgd.backtesting import backtest
-from dgd.baselines import LastDayHistory, SmoothedHistory, TrainingHistory, WeekdayHistory
+from dgd.baselines import (
+    GRU,
+    DeepAR,
+    HistoryFit,
+    LastDayHistory,
+    SmoothedHistory,
+    TrainingHistory,
+    WeekdayHistory,
+)
 from dgd.forecaster import Fitted, Forecaster, checked_predictions, settings_of
 
 FORECASTERS: dict[str, Any] = {
@@ -16,6 +24,9 @@ FORECASTERS: dict[str, Any] = {
     "last-day": LastDayHistory(),
     "smoothed-history": SmoothedHistory(),
     "weekday-history": WeekdayHistory(),
+    "deepar-joint": DeepAR(epochs=3, widths=(4,), histories=16),
+    "gru-full": GRU(epochs=3, projection="full"),
+    "gru-restricted": GRU(epochs=3, projection="restricted"),
 }
 ORIGINS = np.array([34, 35, 36])
 HORIZON = 3
@@ -43,7 +54,7 @@ def test_predictions_keep_the_protocol(fitted: Fitted, drawn: dgd.Simulated) -> 
     assert fitted.panel is drawn.panel
     assert (fitted.split.train_stop, fitted.split.validation_stop) == (28, 35)
     arrivals, patterns = checked_predictions("this", fitted, ORIGINS, HORIZON)
-    seeds = 2 if isinstance(fitted, dgd.Fit) else 1
+    seeds = 1 if isinstance(fitted, HistoryFit) else 2
     assert arrivals.shape == (seeds, HORIZON, 3, 2, 3)
     assert patterns.shape == (*arrivals.shape, 8)
     assert (arrivals >= 0).all()
@@ -54,7 +65,7 @@ def test_predictions_keep_the_protocol(fitted: Fitted, drawn: dgd.Simulated) -> 
 def test_settings_can_be_read(fitted: Fitted) -> None:
     settings = settings_of(fitted)
     assert settings
-    assert all(isinstance(value, str | int | float) for value in settings.values())
+    assert all(isinstance(value, str | int | float | tuple) for value in settings.values())
 
 
 def test_origins_do_not_depend_on_each_other(fitted: Fitted) -> None:

@@ -21,6 +21,7 @@ from dgd.errors import InputError
 if TYPE_CHECKING:
     from dgd.forecaster import Forecaster
 
+NEURAL = "deepar-joint, gru-full, gru-restricted"
 MODELS = "dgd,training-history,last-day,smoothed-history,weekday-history"
 SHOWN = {
     "joint_nll": "joint NLL",
@@ -40,7 +41,7 @@ def backtest(
     train_end: Annotated[str, typer.Option(help="Last training date.")],
     validation_end: Annotated[str, typer.Option(help="Last validation date; later ones test.")],
     horizons: Annotated[str, typer.Option(help="Days ahead, separated by commas.")] = "1,3,7",
-    models: Annotated[str, typer.Option(help="Models, separated by commas.")] = MODELS,
+    models: Annotated[str, typer.Option(help=f"Models; also {NEURAL}.")] = MODELS,
     test_start: Annotated[str | None, typer.Option(help="First date to score.")] = None,
     output: Annotated[Path | None, typer.Option(help="Scores to write, .csv or .parquet.")] = None,
     daily: Annotated[Path | None, typer.Option(help="Daily totals to write, for charts.")] = None,
@@ -123,14 +124,17 @@ def backtest(
 
 
 def _chosen(models: str, model: "Forecaster") -> Mapping[str, "Forecaster"]:
-    from dgd.baselines import LastDayHistory, SmoothedHistory, TrainingHistory, WeekdayHistory
+    from dgd import baselines
 
     known: dict[str, Forecaster] = {
         "dgd": model,
-        "training-history": TrainingHistory(),
-        "last-day": LastDayHistory(),
-        "smoothed-history": SmoothedHistory(),
-        "weekday-history": WeekdayHistory(),
+        "training-history": baselines.TrainingHistory(),
+        "last-day": baselines.LastDayHistory(),
+        "smoothed-history": baselines.SmoothedHistory(),
+        "weekday-history": baselines.WeekdayHistory(),
+        "deepar-joint": baselines.DeepAR(),
+        "gru-full": baselines.GRU(projection="full"),
+        "gru-restricted": baselines.GRU(projection="restricted"),
     }
     for name in names(models):
         if name not in known:
