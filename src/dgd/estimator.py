@@ -132,7 +132,11 @@ class DGD(Settings):
         shape = self.shape(panel, maker)
         attempts = []
         for place in places:
-            start = STARTS[place](panel, split, self.initial_scale, self.dynamics)
+            start = replace(
+                STARTS[place](panel, split, self.initial_scale),
+                population=self.population,
+                dynamics=self.dynamics,
+            )
             for seed in seeds:
                 model = start.model(shape, seed)
                 trainable, fixed = eqx.partition(model, model.trainable())

@@ -27,7 +27,11 @@ class Model(eqx.Module):
         """True for every array that training may change."""
         everything = jax.tree.map(eqx.is_inexact_array, self)
         nothing = jax.tree.map(lambda _: False, self.reference)
-        return eqx.tree_at(lambda model: model.reference, everything, nothing)
+        return eqx.tree_at(
+            lambda model: (model.reference, model.population),
+            everything,
+            (nothing, self.population.trainable()),
+        )
 
     def initial_state(self) -> State:
         units, cohorts = self.arrival.intercept.shape

@@ -11,7 +11,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PyTree
 
 from dgd.quadrature import standard_normal_rule
 
@@ -25,6 +25,14 @@ class Support(NamedTuple):
     log_weights: Float[Array, "cohort node"]
 
 
+class Types(NamedTuple):
+    """The response types of every cohort, for people to read."""
+
+    share: Float[Array, "cohort component"]
+    mean: Float[Array, "cohort component dim"]
+    spread: Float[Array, "cohort component dim"]
+
+
 class AbstractPopulation(eqx.Module):
     """What every population can do, whatever its shape."""
 
@@ -35,6 +43,14 @@ class AbstractPopulation(eqx.Module):
     @abstractmethod
     def scale_departure(self) -> Float[Array, " scale"]:
         """How far each scale parameter has moved from where it started."""
+
+    @abstractmethod
+    def types(self) -> Types:
+        """Share, mean and spread of each response type."""
+
+    def trainable(self) -> PyTree[bool]:
+        """True for every array that training may change."""
+        return jax.tree.map(eqx.is_inexact_array, self)
 
 
 class GaussianMixture(AbstractPopulation):
@@ -85,6 +101,72 @@ class GaussianMixture(AbstractPopulation):
     def scale_departure(self) -> Float[Array, " scale"]:
         from_start = self.raw_diagonal - raw_scale(self.initial_scale)
         return jnp.concatenate([from_start.ravel(), self.below_diagonal.ravel()])
+
+    def types(self) -> Types:
+        return Types(self.weights, self.means, jnp.sqrt((self.factors**2).sum(-1)))
+
+
+class FixedGaussian(AbstractPopulation):
+    """A Gaussian mixture that stays as it started; everything else is trained around it."""
+
+    mixture: GaussianMixture
+
+    def support(self) -> Support:
+        return self.mixture.support()
+
+    def scale_departure(self) -> Float[Array, " scale"]:
+        return jnp.zeros(0)
+
+    def types(self) -> Types:
+        return self.mixture.types()
+
+    def trainable(self) -> PyTree[bool]:
+        return jax.tree.map(lambda _: False, self)
+
+
+class SupportPoints(AbstractPopulation):
+    """A discrete distribution: a few points per cohort, their places and shares learned.
+
+    One point per cohort is a population without differences between people.
+    """
+
+    logits: Float[Array, "cohort node"]
+    points: Float[Array, "cohort node dim"]
+
+    def support(self) -> Support:
+        return Support(self.points, jax.nn.log_softmax(self.logits, axis=-1))
+
+    def scale_departure(self) -> Float[Array, " scale"]:
+        return jnp.zeros(0)
+
+    def types(self) -> Types:
+        shares = jax.nn.softmax(self.logits, axis=-1)
+        return Types(shares, self.points, jnp.zeros_like(self.points))
+
+
+MATCHED_POINTS = 3
+"""Three points have five effective parameters in one dimension, as two Gaussians have."""
+
+
+def matched_points(mixture: GaussianMixture) -> SupportPoints:
+    """Three points with the mixture's mean and total variance in every dimension."""
+    mean, variance = _moments(mixture)
+    reach = np.sqrt(1.5 * variance)[:, None]
+    points = mean[:, None] + np.array([-1.0, 0.0, 1.0])[None, :, None] * reach
+    return SupportPoints(jnp.asarray(np.zeros((len(mean), MATCHED_POINTS))), jnp.asarray(points))
+
+
+def single_point(mixture: GaussianMixture) -> SupportPoints:
+    """One point at the mixture's mean: everyone in a cohort is alike."""
+    mean, _ = _moments(mixture)
+    return SupportPoints(jnp.asarray(np.zeros((len(mean), 1))), jnp.asarray(mean[:, None]))
+
+
+def _moments(mixture: GaussianMixture) -> tuple[np.ndarray, np.ndarray]:
+    share, mean, spread = (np.asarray(part) for part in mixture.types())
+    center = (share[..., None] * mean).sum(1)
+    second = (share[..., None] * (mean**2 + spread**2)).sum(1)
+    return center, second - center**2
 
 
 def raw_scale(scale: float) -> float:

@@ -10,6 +10,7 @@ from dgd.population import SCALE_FLOOR
 from dgd.training import Optimizer
 
 STARTS = ("best", "warmup", "training")
+POPULATIONS = ("gaussian", "fixed", "discrete", "point")
 DYNAMICS = ("feedback", "none")
 CALENDARS = ("auto", "weekday", "hour", "weekday and hour", "none")
 _AT_LEAST_ONE = ("components", "nodes", "dim", "epochs", "patience")
@@ -35,6 +36,8 @@ class Settings:
     - `components`: K, Gaussian response types per cohort.
     - `nodes`: quadrature nodes per component and dimension.
     - `dim`: d, dimensions of the propensity.
+    - `population`: "gaussian", the learned mixture; "fixed", the mixture frozen at its start;
+        "discrete", three learned points per cohort; "point", one.
     - `dynamics`: "feedback", or "none" for a model that carries nothing from day to day
         beside the history summaries.
     - `start`: "warmup" starts from warm-up rates, as the paper does; "training" from mean
@@ -54,6 +57,7 @@ class Settings:
     components: int = 2
     nodes: int = 7
     dim: int = 1
+    population: str = "gaussian"
     dynamics: str = "feedback"
     start: str = "best"
     calendar: str = "auto"
@@ -88,7 +92,12 @@ class Settings:
             raise InputError(
                 f"summary_retention is {self.summary_retention}; it must lie in [0, 1)."
             )
-        choices = {"start": STARTS, "dynamics": DYNAMICS, "calendar": CALENDARS}
+        choices = {
+            "start": STARTS,
+            "population": POPULATIONS,
+            "dynamics": DYNAMICS,
+            "calendar": CALENDARS,
+        }
         for name, known in choices.items():
             if getattr(self, name) not in known:
                 raise InputError(

@@ -5,6 +5,7 @@ simple baselines already are: mean arrivals of the training days, and cohort
 intercepts and within-arrival dependence from a pooled logistic fit.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +21,14 @@ from dgd.model import Model
 from dgd.observation import Arrival, Behavior
 from dgd.panel import Panel
 from dgd.patterns import behavior_bits
-from dgd.population import GaussianMixture, raw_scale
+from dgd.population import (
+    AbstractPopulation,
+    FixedGaussian,
+    GaussianMixture,
+    matched_points,
+    raw_scale,
+    single_point,
+)
 from dgd.split import Split
 
 
@@ -41,6 +49,15 @@ class Shape:
     nodes: int
 
 
+POPULATIONS: dict[str, Callable[[GaussianMixture], AbstractPopulation]] = {
+    "gaussian": lambda mixture: mixture,
+    "fixed": FixedGaussian,
+    "discrete": matched_points,
+    "point": single_point,
+}
+"""Populations by name, each made from the Gaussian mixture that training would start from."""
+
+
 @dataclass(frozen=True, eq=False)
 class Start:
     """What the first parameters are made from; the seed adds small differences."""
@@ -49,6 +66,7 @@ class Start:
     cohort_intercept: Float[np.ndarray, "cohort behavior"]
     dependence: Float[np.ndarray, " pair"]
     initial_scale: float
+    population: str = "gaussian"
     dynamics: str = "feedback"
 
     def model(self, shape: Shape, seed: int) -> Model:
@@ -65,7 +83,7 @@ class Start:
         behaviors, features = shape.behaviors, shape.features
         spread = np.linspace(-0.5, 0.5, components) if components > 1 else np.zeros(1)
         means = spread[None, :, None] * np.ones((cohorts, 1, dim))
-        population = GaussianMixture(
+        mixture = GaussianMixture(
             logits=jnp.asarray(noise(cohorts, components, scale=0.1)),
             means=jnp.asarray(means + noise(cohorts, components, dim, scale=0.1)),
             raw_diagonal=jnp.asarray(
@@ -102,6 +120,7 @@ class Start:
         )
         if self.dynamics == "none":
             feedback = WithoutFeedback(dim)
+        population = POPULATIONS[self.population](mixture)
         return Model(population, arrival, behavior, feedback, self.reference)
 
 
@@ -132,15 +151,15 @@ def _reference_size(panel: Panel, split: Split) -> Float[np.ndarray, " cohort"]:
     return np.maximum(1.0, panel.arrivals[split.warmup].sum(1).mean(0))
 
 
-def start_from_warmup(panel: Panel, split: Split, initial_scale: float, dynamics: str) -> Start:
+def start_from_warmup(panel: Panel, split: Split, initial_scale: float) -> Start:
     """The paper's start: warm-up baselines, warm-up rates as intercepts, no dependence."""
     reference = measure(panel, split, split.warmup)
     pairs = len(panel.behaviors) * (len(panel.behaviors) - 1) // 2
     intercept = logit(np.asarray(reference.rates))
-    return Start(reference, intercept, np.zeros(pairs), initial_scale, dynamics)
+    return Start(reference, intercept, np.zeros(pairs), initial_scale)
 
 
-def start_from_training(panel: Panel, split: Split, initial_scale: float, dynamics: str) -> Start:
+def start_from_training(panel: Panel, split: Split, initial_scale: float) -> Start:
     """Mean arrivals of the training days and a pooled autoregressive logistic fit."""
     reference = measure(panel, split, split.train)
     warmup_rates = jnp.asarray(reference_rates(panel, split.warmup))
@@ -148,7 +167,7 @@ def start_from_training(panel: Panel, split: Split, initial_scale: float, dynami
     counts = panel.patterns[split.train].sum((0, 1)).astype(np.float64)
     intercept, dependence = pooled_logistic(counts)
     below = np.tril_indices(len(panel.behaviors), -1)
-    return Start(reference, intercept, dependence[below], initial_scale, dynamics)
+    return Start(reference, intercept, dependence[below], initial_scale)
 
 
 def pooled_logistic(

@@ -156,6 +156,7 @@ def _template(settings: Settings, panel: Panel, maker: FeatureMaker) -> Model:
         np.zeros((cohorts, behaviors)),
         np.zeros(pairs),
         settings.initial_scale,
+        settings.population,
         settings.dynamics,
     )
     return start.model(shape, seed=0)

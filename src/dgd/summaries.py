@@ -8,7 +8,6 @@ import polars as pl
 from dgd.feedback import Feedback
 from dgd.ingest import Label
 from dgd.model import Model
-from dgd.population import GaussianMixture
 from dgd.runtime import computing
 
 FACTORS = {
@@ -27,12 +26,8 @@ def population_table(
     """One row per seed, cohort and response type: share, mean and spread of each dimension."""
     rows = []
     for seed, model in zip(seeds, models, strict=True):
-        mixture = model.population
-        if not isinstance(mixture, GaussianMixture):
-            continue
         with computing():
-            share, mean = np.asarray(mixture.weights), np.asarray(mixture.means)
-            spread = np.sqrt((np.asarray(mixture.factors) ** 2).sum(-1))
+            share, mean, spread = (np.asarray(part) for part in model.population.types())
         for place, component in np.ndindex(*share.shape):
             row = {
                 "seed": seed,
@@ -40,8 +35,9 @@ def population_table(
                 "type": component + 1,
                 "share": float(share[place, component]),
             }
-            for d in range(mixture.dim):
-                suffix = "" if mixture.dim == 1 else f" {d + 1}"
+            dims = mean.shape[-1]
+            for d in range(dims):
+                suffix = "" if dims == 1 else f" {d + 1}"
                 row[f"mean{suffix}"] = float(mean[place, component, d])
                 row[f"spread{suffix}"] = float(spread[place, component, d])
             rows.append(row)

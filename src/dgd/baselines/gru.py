@@ -104,7 +104,7 @@ class GRU:
         with computing():
             data = _training_data(panel, split, maker, cells, self.dispersion)
             inputs = data.train[0].covariates.shape[-1] + 1 + len(panel.behaviors)
-            start = start_from_training(panel, split, 1.0, "none")
+            start = start_from_training(panel, split, 1.0)
             starts = [
                 (seed, GRUNetwork.starting(start, inputs, self.width, self.projection, key))
                 for seed, key in ((seed, jax.random.key(seed)) for seed in seeds)

@@ -7,7 +7,6 @@ from scipy.stats import norm
 
 from dgd.errors import InputError
 from dgd.fit import Fit
-from dgd.population import GaussianMixture
 from dgd.runtime import computing
 
 POINTS = 200
@@ -17,11 +16,11 @@ def density_table(fit: Fit) -> pl.DataFrame:
     """One row per seed, cohort and propensity: the density of the first dimension."""
     parts = []
     for run in fit.runs:
-        mixture = _mixture(run.parameters.population)
         with computing():
-            share, mean = np.asarray(mixture.weights), np.asarray(mixture.means)[..., 0]
-            factor = np.asarray(mixture.factors)[..., 0, :]
-        scale = np.sqrt((factor**2).sum(-1))
+            share, mean, spread = (np.asarray(x) for x in run.parameters.population.types())
+        mean, scale = mean[..., 0], spread[..., 0]
+        if not (scale > 0).all():
+            raise InputError("a discrete population has no density; ask for node_table instead.")
         low, high = (mean - 3.5 * scale).min(), (mean + 3.5 * scale).max()
         grid = np.linspace(low, high, POINTS)
         density = (share[..., None] * norm.pdf(grid, mean[..., None], scale[..., None])).sum(1)
@@ -84,9 +83,3 @@ def population_chart(fit: Fit) -> alt.FacetChart:
         .facet(column=alt.Column("cohort:N", title=None))
         .properties(title="Who is out there: learned densities and their nodes")
     )
-
-
-def _mixture(population: object) -> GaussianMixture:
-    if not isinstance(population, GaussianMixture):
-        raise InputError("this population has no density; ask for node_table instead.")
-    return population
