@@ -278,7 +278,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder of the data sets")
     parser.add_argument("--json", type=Path, help="file to write the rows to")
     chosen = parser.parse_args()
-    windows = Windows(chosen.data).retail
+    windows = Windows(chosen.data, print).retail
     if not windows:
         parser.error(f"no Online Retail II data in {chosen.data}; name its folder with --data.")
     rows = []

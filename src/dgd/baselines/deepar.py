@@ -83,7 +83,11 @@ class DeepAR:
 
     @classmethod
     def paper(cls, **changes: Any) -> "DeepAR":
-        """The paper's preset, with any setting changed by name."""
+        """The paper's preset, with any setting changed by name.
+
+        Its start is the plainest reading of the paper's text; nothing beyond that was
+        chosen for it.
+        """
         return cls(**{"start": "rates", "calendar": "weekday", **changes})
 
     def __post_init__(self) -> None:

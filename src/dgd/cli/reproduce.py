@@ -42,7 +42,7 @@ def reproduce(
     for target in (json_file, results):
         if target is not None:
             check_target(target)
-    tables, scored = compute(names, data, lambda doing: err.print(f"fitting {doing}"))
+    tables, scored = compute(names, data, err.print)
     for title, table in tables.items():
         show(title, table, most=200)
     if everything or name == FIGURE:

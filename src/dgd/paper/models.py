@@ -1,6 +1,6 @@
 """The models of the paper's comparisons, fitted and scored once per window."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -18,12 +18,11 @@ from dgd.baselines import (
 from dgd.datasets import Dataset
 from dgd.estimator import DGD
 from dgd.forecaster import Fitted, Forecaster
-from dgd.paper.windows import Windows
+from dgd.paper.windows import Progress, Windows
 
 SEEDS = (20260915, 20260916, 20260917)
 RETAIL_EPOCHS, KUAIRAND_EPOCHS = 120, 300
 
-Progress: TypeAlias = Callable[[str], None]
 Figures: TypeAlias = Mapping[tuple[str, str, str], float]
 """The paper's figure of a model, window and metric."""
 
@@ -77,7 +76,7 @@ class Scored:
             dataset = self.windows.all[window]
             fits = {}
             for name, model in models_for(window, dataset).items():
-                self.progress(f"{window}: {name}")
+                self.progress(f"fitting {name} on {window}")
                 fits[name] = fit_on(dataset, model)
             self.done[window] = backtest(
                 dataset.panel,

@@ -10,9 +10,9 @@ from dgd.paper.behavior_nll import behavior_nll
 from dgd.paper.behavior_response import behavior_response
 from dgd.paper.data_windows import data_windows
 from dgd.paper.history_selection import history_selection
-from dgd.paper.models import Progress, Scored
+from dgd.paper.models import Scored
 from dgd.paper.retail_behavior_counts import retail_behavior_counts
-from dgd.paper.windows import Windows
+from dgd.paper.windows import Progress, Windows
 
 TABLES: dict[str, Callable[[Scored], pl.DataFrame]] = {
     "data-windows": data_windows,
@@ -32,7 +32,7 @@ def reproduce(
             raise InputError(
                 f'table "{name}" is not known; choose one of {", ".join(TABLES)} or all.'
             )
-    scored = Scored(Windows(folder), progress)
+    scored = Scored(Windows(folder, progress), progress)
     if not scored.windows.all:
         raise InputError(
             "no data set was found; get one with `dgd data fetch online-retail`, or name the "

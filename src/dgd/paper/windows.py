@@ -4,9 +4,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
+from typing import TypeAlias
 
 from dgd.datasets import Dataset, kuairand, online_retail
 from dgd.errors import InputError
+
+Progress: TypeAlias = Callable[[str], None]
 
 RETAIL = {"Retail 2010": 2010, "Retail 2011": 2011}
 KUAIRAND = {"Standard": "standard", "Random": "random", "KuaiRand late": "late"}
@@ -18,28 +21,30 @@ class Windows:
     """Data sets of a folder, read when they are first asked for."""
 
     folder: Path | None
+    tell: Progress
+    """Told, in a sentence, of every window that is left out, and why."""
 
     @cached_property
     def retail(self) -> dict[str, Dataset]:
-        return _readable(
-            {name: partial(online_retail, self.folder, y) for name, y in RETAIL.items()}
-        )
+        loaders = {name: partial(online_retail, self.folder, y) for name, y in RETAIL.items()}
+        return _readable(loaders, self.tell)
 
     @cached_property
     def kuairand(self) -> dict[str, Dataset]:
-        return _readable({name: partial(kuairand, self.folder, w) for name, w in KUAIRAND.items()})
+        loaders = {name: partial(kuairand, self.folder, w) for name, w in KUAIRAND.items()}
+        return _readable(loaders, self.tell)
 
     @property
     def all(self) -> dict[str, Dataset]:
         return {**self.kuairand, **self.retail}
 
 
-def _readable(loaders: Mapping[str, Callable[[], Dataset]]) -> dict[str, Dataset]:
-    """Those data sets whose files are there."""
+def _readable(loaders: Mapping[str, Callable[[], Dataset]], tell: Progress) -> dict[str, Dataset]:
+    """Those data sets whose files are there and whole."""
     found = {}
     for name, load in loaders.items():
         try:
             found[name] = load()
-        except InputError:
-            continue
+        except InputError as error:
+            tell(f"{name} is left out: {error}")
     return found
