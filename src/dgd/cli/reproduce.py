@@ -25,8 +25,9 @@ def reproduce(
     """Compute the paper's tables on the data at hand and print them beside its figures.
 
     Tables: data-windows, history-selection, retail-behavior-counts, behavior-nll,
-    behavior-response. The figure: daily-forecasts. "all" makes everything and, without
-    --results, writes docs/results.md.
+    behavior-response, ablation-representation, ablation-dynamics, dynamics-recovery.
+    The figure: daily-forecasts. "all" makes everything and, without --results, writes
+    docs/results.md.
 
     Example: dgd reproduce retail-behavior-counts --data data --json rows.json
     """

@@ -6,9 +6,12 @@ from pathlib import Path
 import polars as pl
 
 from dgd.errors import InputError
+from dgd.paper.ablation_dynamics import ablation_dynamics
+from dgd.paper.ablation_representation import ablation_representation
 from dgd.paper.behavior_nll import behavior_nll
 from dgd.paper.behavior_response import behavior_response
 from dgd.paper.data_windows import data_windows
+from dgd.paper.dynamics_recovery import dynamics_recovery
 from dgd.paper.history_selection import history_selection
 from dgd.paper.models import Scored
 from dgd.paper.retail_behavior_counts import retail_behavior_counts
@@ -20,7 +23,12 @@ TABLES: dict[str, Callable[[Scored], pl.DataFrame]] = {
     "retail-behavior-counts": retail_behavior_counts,
     "behavior-nll": behavior_nll,
     "behavior-response": behavior_response,
+    "ablation-representation": ablation_representation,
+    "ablation-dynamics": ablation_dynamics,
+    "dynamics-recovery": dynamics_recovery,
 }
+WITHOUT_DATA = {"dynamics-recovery"}
+"""Tables that draw their own data."""
 
 
 def reproduce(
@@ -33,7 +41,7 @@ def reproduce(
                 f'table "{name}" is not known; choose one of {", ".join(TABLES)} or all.'
             )
     scored = Scored(Windows(folder, progress), progress)
-    if not scored.windows.all:
+    if not set(names) <= WITHOUT_DATA and not scored.windows.all:
         raise InputError(
             "no data set was found; get one with `dgd data fetch online-retail`, or name the "
             "folder that holds a copy with --data or DGD_DATA."
