@@ -26,6 +26,9 @@ EXIT_CODES = {
     130: "interrupted by Ctrl-C",
 }
 
+LONGEST_LABEL = 32
+"""Labels up to this long are never cut or wrapped in a table."""
+
 Arguments = ParamSpec("Arguments")
 
 out = Console()
@@ -95,7 +98,11 @@ def show(title: str, table: pl.DataFrame, most: int = 24) -> None:
     """Print a table for a person."""
     shown = Table(title=title, title_justify="left", header_style="bold")
     for name, dtype in table.schema.items():
-        shown.add_column(name, justify="right" if dtype.is_numeric() else "left")
+        if dtype.is_numeric():
+            shown.add_column(name, justify="right", overflow="fold")
+        else:
+            longest = table[name].cast(pl.String).str.len_chars().max()
+            shown.add_column(name, no_wrap=isinstance(longest, int) and longest <= LONGEST_LABEL)
     for row in table.head(most).iter_rows():
         shown.add_row(*(_cell(value) for value in row))
     out.print(shown)
