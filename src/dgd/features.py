@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from dgd.feedback import RATE_SMOOTHING
 from dgd.panel import Panel
 from dgd.split import Split, mean_per_period
 
-RATE_SMOOTHING = 2.0
 DAYS_TO_LEARN_WEEKDAYS = 14
 
 
