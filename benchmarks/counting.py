@@ -175,6 +175,8 @@ def main() -> None:
     if arguments.query:
         run_here(arguments.query, arguments.directory)
         return
+    if arguments.directory is not None:
+        Path(arguments.directory).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=arguments.directory) as folder:
         began = time.perf_counter()
         generate(Path(folder), arguments.events)
