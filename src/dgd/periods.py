@@ -41,9 +41,6 @@ class Period:
             raise InputError(f'{name} "{moment}" is not a date; write it like 2022-04-21.')
         return parsed.astype(f"datetime64[{self.unit}]")
 
-    def show(self, moment: np.datetime64) -> str:
-        return str(moment)
-
     def series(self, name: str, moments: np.ndarray) -> pl.Series:
         """Moments as a Polars column: dates for days and weeks, datetimes for hours."""
         kind = pl.Date() if self.unit == "D" else pl.Datetime("us")
