@@ -167,6 +167,16 @@ def test_labels_meet_ids_written_as_text_or_floats() -> None:
         assert lazy["cohort"].to_list() == ["known", "new"]
 
 
+def test_labelled_polars_rows_stay_in_order() -> None:
+    found = newcomer_cohorts(log_of([(1,), (2,)], "user"), person="user", **WEEK)
+    events = pl.DataFrame({"user": [place % 5 for place in range(20_000)]})
+    expected = ["known" if user in (1, 2) else "new" for user in events["user"]]
+    for _ in range(5):
+        lazy = found.assign(events.lazy()).collect()
+        assert lazy["user"].equals(events["user"])
+        assert lazy["cohort"].to_list() == expected
+
+
 def test_bad_histories_are_refused() -> None:
     log = log_of([(1, 2, None)], "user", "click", "paid")
     with pytest.raises(InputError, match="column click: 2 is neither 0 nor 1, in 1 row"):

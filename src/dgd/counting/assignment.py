@@ -52,8 +52,9 @@ class Assignment:
     def assign(self, events: IntoFrame) -> Any:
         """The same events, on the same engine, with the column `name` added.
 
-        Lazy frames stay lazy (Polars, DuckDB and Spark join the small table); ids that
-        the history does not know, and missing ids, get the label `otherwise`.
+        Lazy frames stay lazy (Polars, DuckDB and Spark join the small table); Polars and
+        eager frames keep the order of their rows. Ids that the history does not know, and
+        missing ids, get the label `otherwise`.
         """
         frame = known_frame(events, "events")
         present = frame.collect_schema().names()
@@ -95,17 +96,24 @@ def _labelled_lazily(
     if numeric and texts:
         keys, numeric = keys.with_columns(pl.col(KEY).cast(pl.String)), False
     own = frame.with_columns(nw.col(id).cast(nw.Int64 if numeric else nw.String).alias(KEY))
-    joined = own.join(_on_engine(frame, keys), on=KEY, how="left")
+    joined = _left_join(own, keys)
     if otherwise is not None:
         joined = joined.with_columns(nw.col(name).fill_null(nw.lit(otherwise)))
     return joined.drop(KEY).to_native()
 
 
+def _left_join(frame: nw.LazyFrame[Any], table: pl.DataFrame) -> nw.LazyFrame[Any]:
+    """Every row of `frame` with what the small `table` says of its key."""
+    if engine_of(frame) == "polars":
+        # A bare Polars join may shuffle rows; labelled events stay in the order they came in.
+        events: pl.LazyFrame = frame.to_native()
+        return nw.from_native(events.join(table.lazy(), on=KEY, how="left", maintain_order="left"))
+    return frame.join(_on_engine(frame, table), on=KEY, how="left")
+
+
 def _on_engine(frame: nw.LazyFrame[Any], table: pl.DataFrame) -> nw.LazyFrame[Any]:
-    """A small Polars table as a frame of the same engine (and session) as `frame`."""
+    """A small Polars table as a frame of the same SQL engine (and session) as `frame`."""
     engine, native = engine_of(frame), frame.to_native()
-    if engine == "polars":
-        return nw.from_native(table.lazy())
     if engine == "duckdb":
         # DuckDB finds the table by its Python name, on the relation's own connection, and
         # holds on to it; no view or table stays behind.
