@@ -5,6 +5,7 @@ points in propensity space at which contact and response are evaluated.
 """
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import NamedTuple
 
 import equinox as eqx
@@ -167,6 +168,32 @@ def _moments(mixture: GaussianMixture) -> tuple[np.ndarray, np.ndarray]:
     center = (share[..., None] * mean).sum(1)
     second = (share[..., None] * (mean**2 + spread**2)).sum(1)
     return center, second - center**2
+
+
+def first_mixture(
+    rng: np.random.Generator, cohorts: int, components: int, dim: int, *, nodes: int, scale: float
+) -> GaussianMixture:
+    """Where training starts: components side by side with equal scales, a little shaken."""
+    spread = np.linspace(-0.5, 0.5, components) if components > 1 else np.zeros(1)
+    logits = 0.1 * rng.normal(size=(cohorts, components))
+    means = spread[None, :, None] + 0.1 * rng.normal(size=(cohorts, components, dim))
+    return GaussianMixture(
+        logits=jnp.asarray(logits),
+        means=jnp.asarray(means),
+        raw_diagonal=jnp.asarray(np.full((cohorts, components, dim), raw_scale(scale))),
+        below_diagonal=jnp.asarray(np.zeros((cohorts, components, dim * (dim - 1) // 2))),
+        initial_scale=scale,
+        nodes=nodes,
+    )
+
+
+POPULATIONS: dict[str, Callable[[GaussianMixture], AbstractPopulation]] = {
+    "gaussian": lambda mixture: mixture,
+    "fixed": FixedGaussian,
+    "discrete": matched_points,
+    "point": single_point,
+}
+"""Populations by name, each made from the Gaussian mixture that training would start from."""
 
 
 def raw_scale(scale: float) -> float:

@@ -6,11 +6,10 @@ from typing import Any
 
 from dgd.errors import InputError
 from dgd.objective import Objective
-from dgd.population import SCALE_FLOOR
+from dgd.population import POPULATIONS, SCALE_FLOOR
 from dgd.training import Optimizer
 
 STARTS = ("best", "warmup", "training")
-POPULATIONS = ("gaussian", "fixed", "discrete", "point")
 DYNAMICS = ("feedback", "none")
 CALENDARS = ("auto", "weekday", "hour", "weekday and hour", "none")
 _AT_LEAST_ONE = ("components", "nodes", "dim", "epochs", "patience")
@@ -94,7 +93,7 @@ class Settings:
             )
         choices = {
             "start": STARTS,
-            "population": POPULATIONS,
+            "population": tuple(POPULATIONS),
             "dynamics": DYNAMICS,
             "calendar": CALENDARS,
         }

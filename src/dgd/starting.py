@@ -5,7 +5,6 @@ simple baselines already are: mean arrivals of the training days, and cohort
 intercepts and within-arrival dependence from a pooled logistic fit.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,14 +20,7 @@ from dgd.model import Model
 from dgd.observation import Arrival, Behavior
 from dgd.panel import Panel
 from dgd.patterns import behavior_bits
-from dgd.population import (
-    AbstractPopulation,
-    FixedGaussian,
-    GaussianMixture,
-    matched_points,
-    raw_scale,
-    single_point,
-)
+from dgd.population import POPULATIONS, first_mixture
 from dgd.split import Split
 
 
@@ -47,15 +39,6 @@ class Shape:
     components: int
     dim: int
     nodes: int
-
-
-POPULATIONS: dict[str, Callable[[GaussianMixture], AbstractPopulation]] = {
-    "gaussian": lambda mixture: mixture,
-    "fixed": FixedGaussian,
-    "discrete": matched_points,
-    "point": single_point,
-}
-"""Populations by name, each made from the Gaussian mixture that training would start from."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,19 +62,10 @@ class Start:
         def noise(*size: int, scale: float = 0.05) -> np.ndarray:
             return scale * rng.normal(size=size)
 
-        cohorts, components, dim = shape.cohorts, shape.components, shape.dim
+        cohorts, dim = shape.cohorts, shape.dim
         behaviors, features = shape.behaviors, shape.features
-        spread = np.linspace(-0.5, 0.5, components) if components > 1 else np.zeros(1)
-        means = spread[None, :, None] * np.ones((cohorts, 1, dim))
-        mixture = GaussianMixture(
-            logits=jnp.asarray(noise(cohorts, components, scale=0.1)),
-            means=jnp.asarray(means + noise(cohorts, components, dim, scale=0.1)),
-            raw_diagonal=jnp.asarray(
-                np.full((cohorts, components, dim), raw_scale(self.initial_scale))
-            ),
-            below_diagonal=_zeros((cohorts, components, dim * (dim - 1) // 2)),
-            initial_scale=self.initial_scale,
-            nodes=shape.nodes,
+        mixture = first_mixture(
+            rng, cohorts, shape.components, dim, nodes=shape.nodes, scale=self.initial_scale
         )
         arrival = Arrival(
             intercept=_zeros((shape.units, cohorts)),
