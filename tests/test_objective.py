@@ -11,7 +11,7 @@ from jax.flatten_util import ravel_pytree
 from scipy.stats import nbinom
 
 from dgd import sweep
-from dgd.days import Inputs, Prediction
+from dgd.days import Inputs, log_likelihood
 from dgd.objective import Objective, behavior_loss, count_loss
 from dgd.runtime import computing
 from random_models import random_days, random_model
@@ -21,7 +21,11 @@ OBJECTIVE = Objective(penalty_weight=0.01, behavior_penalty=3.0, calendar_penalt
 
 predict = jax.jit(lambda model, state, inputs: model.predict(state, inputs))
 advance = jax.jit(lambda model, *day: model.advance(*day))
-daily = jax.jit(OBJECTIVE.daily)
+daily = jax.jit(
+    lambda expected, recorded: OBJECTIVE.daily(
+        expected, recorded, (recorded.patterns * jnp.log(expected.patterns)).sum(0)
+    )
+)
 
 
 def literal_objective(model, inputs, outcomes):
@@ -79,7 +83,8 @@ def test_validation_continues_where_training_ended():
         @jax.jit
         def in_one(m):
             whole = sweep.observe(m, inputs, outcomes, m.initial_state())
-            return OBJECTIVE.daily(whole.predictions, outcomes)
+            told = m.log_likelihood(whole.nodes, whole.predictions, outcomes)
+            return OBJECTIVE.daily(whole.predictions, outcomes, told)
 
         ours, each_day = in_two_parts(model), in_one(model)
         assert float(ours) == pytest.approx(float(each_day[5:].mean()), abs=1e-12)
@@ -147,8 +152,8 @@ def test_behavior_loss_divides_by_the_days_events_and_survives_empty_days():
         _, outcomes = random_days(2)
         empty = replace_day(outcomes, 2)
         q = np.random.default_rng(0).dirichlet(np.ones(8), (6, 3, 2))
-        prediction = Prediction(jnp.ones((6, 3, 2)), jnp.asarray(np.moveaxis(q, -1, 0)))
-        ours = np.asarray(behavior_loss(prediction, empty))
+        told = log_likelihood(jnp.asarray(np.moveaxis(q, -1, 0)), empty.patterns)
+        ours = np.asarray(behavior_loss(told, empty))
         counts = np.moveaxis(np.asarray(empty.patterns), 0, -1)
     for t in range(6):
         expected = -(counts[t] * np.log(q[t])).sum() / max(1.0, counts[t].sum())

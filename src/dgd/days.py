@@ -3,10 +3,13 @@
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 from scipy.special import gammaln
 
 from dgd.patterns import behavior_bits
+
+SMALLEST_PROBABILITY = 1e-300
+"""Keeps the logarithm finite where a leaf's mass has underflowed."""
 
 
 class Inputs(eqx.Module):
@@ -56,6 +59,31 @@ class Prediction(eqx.Module):
         return self.arrivals[..., None] * self.rates
 
 
+class EventGroups(eqx.Module):
+    """Events of one cell with equal context, counted together; groups are in order of date."""
+
+    cell: Int[Array, " group"]
+    """Place of the group's cell among all cells of these dates, cohorts running fastest."""
+    context: Float[Array, "group context"]
+    patterns: Float[Array, "pattern group"]
+    """C(y) of the group."""
+    starts: tuple[int, ...] = eqx.field(static=True)
+    """How many groups lie before each date, and how many there are in all."""
+    cells_per_date: int = eqx.field(static=True)
+
+    def between(self, start: int, stop: int | None) -> "EventGroups":
+        """The dates from `start` up to, not including, `stop`."""
+        starts = self.starts[start : None if stop is None else stop + 1]
+        groups = slice(starts[0], starts[-1])
+        return EventGroups(
+            self.cell[groups] - start * self.cells_per_date,
+            self.context[groups],
+            self.patterns[:, groups],
+            tuple(at - starts[0] for at in starts),
+            self.cells_per_date,
+        )
+
+
 class Outcomes(eqx.Module):
     """What was recorded on each date."""
 
@@ -67,6 +95,8 @@ class Outcomes(eqx.Module):
     """Y."""
     log_count_constant: Float[Array, "date unit cohort"]
     """The part of the negative-binomial log-probability that no parameter moves."""
+    events: EventGroups | None = None
+    """The same events by their own context, where a model is trained on it."""
 
     def between(self, start: int, stop: int | None) -> "Outcomes":
         """The dates from `start` up to, not including, `stop`."""
@@ -75,6 +105,7 @@ class Outcomes(eqx.Module):
             self.arrivals[start:stop],
             self.behaviors[start:stop],
             self.log_count_constant[start:stop],
+            None if self.events is None else self.events.between(start, stop),
         )
 
     @staticmethod
@@ -98,3 +129,10 @@ def _behaviors_shown(
 ) -> Float[Array, "date unit cohort behavior"]:
     bits = behavior_bits(int(np.log2(len(patterns))))
     return jnp.moveaxis(jnp.tensordot(bits.T, patterns, 1), 0, -1)
+
+
+def log_likelihood(
+    probabilities: Float[Array, " pattern *cell"], counts: Float[Array, " pattern *cell"]
+) -> Float[Array, " *cell"]:
+    """sum_y C(y) log q(y) of every cell."""
+    return (counts * jnp.log(jnp.maximum(probabilities, SMALLEST_PROBABILITY))).sum(0)

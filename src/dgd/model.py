@@ -1,20 +1,25 @@
 """The whole model: population, arrival, behaviour and feedback as one pytree."""
 
+from dataclasses import replace
+
 import equinox as eqx
 import jax
 from jaxtyping import Array, Float, PyTree
 
-from dgd.days import Inputs, Prediction
+from dgd.context import AbstractContext, SharedContext
+from dgd.days import Inputs, Outcomes, Prediction
 from dgd.feedback import AbstractFeedback, Reference, State
-from dgd.observation import Arrival, Behavior, integrate
+from dgd.observation import Arrival, AtNodes, Behavior, at_nodes, integrate
 from dgd.population import AbstractPopulation
+from dgd.readout import AbstractReadout, ArrivalWeighted
 
 
 class Model(eqx.Module):
     """Differentiable Gaussian Dynamics with all its parameters.
 
     theta_P is `population`, theta_O `arrival` and `behavior`, theta_T `feedback`.
-    `reference` was measured before training and is never trained.
+    `reference` was measured before training and is never trained. `readout` says whose
+    behaviour is recorded, `context` what is known of each event beside its cell.
     """
 
     population: AbstractPopulation
@@ -22,15 +27,17 @@ class Model(eqx.Module):
     behavior: Behavior
     feedback: AbstractFeedback
     reference: Reference
+    readout: AbstractReadout = ArrivalWeighted()
+    context: AbstractContext = SharedContext()
 
     def trainable(self) -> PyTree[bool]:
         """True for every array that training may change."""
         everything = jax.tree.map(eqx.is_inexact_array, self)
-        nothing = jax.tree.map(lambda _: False, self.reference)
-        return eqx.tree_at(
-            lambda model: (model.reference, model.population),
+        return replace(
             everything,
-            (nothing, self.population.trainable()),
+            reference=jax.tree.map(lambda _: False, self.reference),
+            population=self.population.trainable(),
+            readout=self.readout.trainable(),
         )
 
     def initial_state(self) -> State:
@@ -40,10 +47,21 @@ class Model(eqx.Module):
 
     def predict(self, state: State, inputs: Inputs) -> Prediction:
         """Every date's outcomes from the state at its beginning, all dates in one batch."""
-        support = self.population.support()
-        features = inputs.features
-        at_rest = self.arrival.log_intensity_at_rest(self.reference, support, features, state.shift)
-        return integrate(self.behavior, support, at_rest, state, inputs, features)
+        return integrate(self.at_nodes(state, inputs), self.behavior.dependence)
+
+    def at_nodes(self, state: State, inputs: Inputs) -> AtNodes:
+        """Contact and response at every node, from the state at the beginning of each date."""
+        there, features = self.population.support(), inputs.features
+        at_rest = self.arrival.log_intensity_at_rest(self.reference, there, features, state.shift)
+        return at_nodes(self.behavior, self.readout, there, at_rest, state, inputs, features)
+
+    def log_likelihood(
+        self, nodes: AtNodes, prediction: Prediction, outcomes: Outcomes
+    ) -> Float[Array, "date unit cohort"]:
+        """Of the patterns that each cell's events showed."""
+        return self.context.log_likelihood(
+            prediction.patterns, nodes, self.behavior.dependence, outcomes
+        )
 
     def advance(
         self,

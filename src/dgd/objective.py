@@ -9,10 +9,7 @@ from jaxtyping import Array, Float
 from dgd.days import Inputs, Outcomes, Prediction
 from dgd.feedback import State
 from dgd.model import Model
-from dgd.sweep import expect_next, observe
-
-SMALLEST_PROBABILITY = 1e-300
-"""Keeps the logarithm finite where a leaf's mass has underflowed."""
+from dgd.sweep import Sweep, expect_next, observe
 
 
 @dataclass(frozen=True)
@@ -46,11 +43,13 @@ class Objective:
             + \beta \sum_{t<T} L^{free}_{t+1|t}\Big] + \lambda_R R(\theta)
         """
         sweep = observe(model, inputs, outcomes, model.initial_state())
-        total = self.daily(sweep.predictions, outcomes).sum()
+        total = self.daily(sweep.predictions, outcomes, _told(model, sweep, outcomes)).sum()
         days = len(outcomes.arrivals)
         if self.expected_weight and days > 1:
             following = outcomes.between(1, None)
-            free = self.daily(expect_next(model, sweep, inputs), following).sum()
+            nodes, expected = expect_next(model, sweep, inputs)
+            told = model.log_likelihood(nodes, expected, following)
+            free = self.daily(expected, following, told).sum()
             total = total + self.expected_weight * free
         return total / days + self.penalty_weight * self.penalty(model), sweep.final
 
@@ -59,12 +58,17 @@ class Objective:
     ) -> Float[Array, ""]:
         """Mean daily loss of the observed branch on the days after `initial`."""
         sweep = observe(model, inputs, outcomes, initial)
-        return self.daily(sweep.predictions, outcomes).mean()
+        return self.daily(sweep.predictions, outcomes, _told(model, sweep, outcomes)).mean()
 
-    def daily(self, prediction: Prediction, outcomes: Outcomes) -> Float[Array, " date"]:
-        """L_B + alpha L_N of each day."""
+    def daily(
+        self,
+        prediction: Prediction,
+        outcomes: Outcomes,
+        log_likelihood: Float[Array, "date unit cohort"],
+    ) -> Float[Array, " date"]:
+        """L_B + alpha L_N of each day; `log_likelihood` is that of each cell's patterns."""
         counts = count_loss(prediction, outcomes, self.dispersion)
-        return behavior_loss(prediction, outcomes) + self.count_weight * counts
+        return behavior_loss(log_likelihood, outcomes) + self.count_weight * counts
 
     def penalty(self, model: Model) -> Float[Array, ""]:
         """R: mean square of the main coefficients and of the scales' departures from the start."""
@@ -76,20 +80,27 @@ class Objective:
             (self.behavior_penalty, behavior.memory_effect),
             (self.behavior_penalty, behavior.fatigue_effect),
             (self.behavior_penalty, behavior.environment_effect),
+            *((self.behavior_penalty, effect) for effect in model.context.coefficients()),
             (1.0, behavior.free_loading),
             (1.0, behavior.dependence_entries),
             *((1.0, coefficient) for coefficient in feedback.coefficients()),
             (1.0, model.population.scale_departure()),
+            (1.0, model.readout.scale_departure()),
         ]
         size = sum(np.prod(x.shape) for _, x in terms)
         return sum((weight * (x**2).sum() for weight, x in terms), jnp.zeros(())) / float(size)
 
 
-def behavior_loss(prediction: Prediction, outcomes: Outcomes) -> Float[Array, " date"]:
+def _told(model: Model, sweep: Sweep, outcomes: Outcomes) -> Float[Array, "date unit cohort"]:
+    """How likely the observed branch held what was recorded."""
+    return model.log_likelihood(sweep.nodes, sweep.predictions, outcomes)
+
+
+def behavior_loss(
+    log_likelihood: Float[Array, "date unit cohort"], outcomes: Outcomes
+) -> Float[Array, " date"]:
     r"""L_B = - sum C(y) log q(y) / max(1, sum N), per day."""
-    log_probability = jnp.log(jnp.maximum(prediction.patterns, SMALLEST_PROBABILITY))
-    log_likelihood = (outcomes.patterns * log_probability).sum((0, 2, 3))
-    return -log_likelihood / jnp.maximum(1.0, outcomes.arrivals.sum((1, 2)))
+    return -log_likelihood.sum((1, 2)) / jnp.maximum(1.0, outcomes.arrivals.sum((1, 2)))
 
 
 def count_loss(

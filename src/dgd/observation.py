@@ -1,20 +1,22 @@
 """Contact and response at a propensity, integrated into a Prediction.
 
-Arrival intensity and behaviour probabilities are evaluated at the same nodes
-and multiplied before integration, so people who are reached often weigh more
-in what is recorded.
+Arrival intensity and behaviour probabilities are evaluated at the nodes of
+the population; the readout says how much each node counts in what is recorded.
 """
+
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from dgd.days import Inputs, Prediction
 from dgd.feedback import Reference, State
 from dgd.patterns import integrate_patterns
 from dgd.population import Support
+from dgd.readout import AbstractReadout
 
 LOG_INTENSITY_RANGE = (-16.0, 10.0)
 
@@ -102,37 +104,76 @@ def node_log_intensity(
     return jnp.clip(at_rest + arrival_state[:, :, None, None], *LOG_INTENSITY_RANGE)
 
 
-def integrate(
+class AtNodes(NamedTuple):
+    """Contact and response of every cell at every node, before they are integrated."""
+
+    arrivals: Float[Array, "date unit cohort"]
+    shares: Float[Array, "date unit cohort node"]
+    """How much of a cell's recorded behaviour each node accounts for."""
+    of_cell: Float[Array, "date unit cohort behavior"]
+    """The part of the logit that all nodes share."""
+    of_node: Float[Array, "cohort node behavior"]
+    """lambda^T u, the part that all dates and units share."""
+
+
+def at_nodes(
     behavior: Behavior,
-    support: Support,
+    readout: AbstractReadout,
+    there: Support,
     at_rest: Float[Array, "date unit cohort node"],
     state: State,
     inputs: Inputs,
     features: Float[Array, "date unit cohort feature"],
-) -> Prediction:
-    r"""Arrivals and joint probabilities from the same weighted nodes.
+) -> AtNodes:
+    r"""Arrivals, and who of those there answers with which logits.
 
-    .. math:: N = n e \sum_i w_i \ell(u_i), \qquad
-        q(y) = \frac{\sum_i w_i \ell(u_i) p(y|u_i)}{\sum_i w_i \ell(u_i)}
+    .. math:: N = n e \sum_i w_i \ell(u_i)
 
     Effort multiplies arrivals only, so at zero effort the counts are zero and
     the probabilities are their limit as effort falls to zero.
     """
-    log_mass = support.log_weights[None, None] + node_log_intensity(at_rest, state)
+    log_mass = there.log_weights[None, None] + node_log_intensity(at_rest, state)
     peak = jax.lax.stop_gradient(log_mass.max(-1, keepdims=True))
     mass = jnp.exp(log_mass - peak)
     total = mass.sum(-1)
     arrivals = inputs.size * inputs.effort * jnp.exp(peak[..., 0]) * total
-    seen = mass / total[..., None]
+    seen = readout.seen(there, mass / total[..., None])
+    return AtNodes(
+        arrivals=arrivals,
+        shares=seen.shares,
+        of_cell=behavior.cell_logits(features, state),
+        of_node=seen.points @ behavior.loading.T,
+    )
 
-    of_cell = behavior.cell_logits(features, state)
-    of_node = support.points @ behavior.loading.T
-    dates, units, cohorts, behaviors = of_cell.shape
-    logits = of_cell.transpose(3, 0, 1, 2)[:, None] + of_node.transpose(2, 1, 0)[:, :, None, None]
+
+def integrate(nodes: AtNodes, dependence: Float[Array, "behavior behavior"]) -> Prediction:
+    r"""Arrivals and joint probabilities of every cell.
+
+    .. math:: q(y) = \sum_i s_i p(y|u_i)
+
+    where s_i is the node's share of the recorded behaviour.
+    """
+    dates, units, cohorts, behaviors = nodes.of_cell.shape
+    of_node = nodes.of_node.transpose(2, 1, 0)[:, :, None, None]
+    logits = nodes.of_cell.transpose(3, 0, 1, 2)[:, None] + of_node
     cells = dates * units * cohorts
     patterns = integrate_patterns(
         logits.reshape(behaviors, -1, cells),
-        seen.transpose(3, 0, 1, 2).reshape(-1, cells),
-        behavior.dependence,
+        nodes.shares.transpose(3, 0, 1, 2).reshape(-1, cells),
+        dependence,
     )
-    return Prediction(arrivals, patterns.reshape(-1, dates, units, cohorts))
+    return Prediction(nodes.arrivals, patterns.reshape(-1, dates, units, cohorts))
+
+
+def integrate_groups(
+    nodes: AtNodes,
+    dependence: Float[Array, "behavior behavior"],
+    cell: Int[Array, " group"],
+    of_context: Float[Array, "group behavior"],
+) -> Float[Array, "pattern group"]:
+    """Joint probabilities of groups of events: each its cell's, with logits moved by context."""
+    behaviors, cohorts = nodes.of_cell.shape[3], nodes.of_cell.shape[2]
+    of_group = nodes.of_cell.reshape(-1, behaviors)[cell] + of_context
+    of_node = nodes.of_node[cell % cohorts].transpose(2, 1, 0)
+    shares = nodes.shares.reshape(-1, nodes.shares.shape[-1])[cell]
+    return integrate_patterns(of_group.T[:, None] + of_node, shares.T, dependence)

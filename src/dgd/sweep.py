@@ -16,7 +16,7 @@ from jaxtyping import Array, Float
 from dgd.days import Inputs, Outcomes, Prediction
 from dgd.feedback import State, innovation, signals
 from dgd.model import Model
-from dgd.observation import LOG_INTENSITY_RANGE, integrate
+from dgd.observation import LOG_INTENSITY_RANGE, AtNodes, at_nodes, integrate
 
 LONGEST_KERNEL = 256
 """Days up to which carry-over is one small matrix product; longer series are scanned."""
@@ -27,9 +27,10 @@ Environment: TypeAlias = tuple[Array, Array]
 
 
 class Sweep(NamedTuple):
-    """The observed branch: states, predictions, and the state after the last day."""
+    """The observed branch: states, what they predict, and the state after the last day."""
 
     states: State
+    nodes: AtNodes
     predictions: Prediction
     final: State
 
@@ -92,12 +93,12 @@ def observed_states(
 def observe(model: Model, inputs: Inputs, outcomes: Outcomes, initial: State) -> Sweep:
     """Predict every day from the counts recorded before it."""
     states, final, at_rest = observed_states(model, inputs, outcomes, initial)
-    support = model.population.support()
-    predictions = integrate(model.behavior, support, at_rest, states, inputs, inputs.features)
-    return Sweep(states, predictions, final)
+    there = model.population.support()
+    nodes = at_nodes(model.behavior, model.readout, there, at_rest, states, inputs, inputs.features)
+    return Sweep(states, nodes, integrate(nodes, model.behavior.dependence), final)
 
 
-def expect_next(model: Model, sweep: Sweep, inputs: Inputs) -> Prediction:
+def expect_next(model: Model, sweep: Sweep, inputs: Inputs) -> tuple[AtNodes, Prediction]:
     """Leave every day but the last by expected feedback and predict the day after.
 
     Each day is left before its outcome: summaries and sizes as they stood on
@@ -108,4 +109,5 @@ def expect_next(model: Model, sweep: Sweep, inputs: Inputs) -> Prediction:
     today = inputs.between(0, -1)
     free = model.advance(states, today, left, left.arrivals, left.behaviors)
     following = Inputs(inputs.calendar[1:], today.summaries, today.size, inputs.effort[1:])
-    return model.predict(free, following)
+    nodes = model.at_nodes(free, following)
+    return nodes, integrate(nodes, model.behavior.dependence)

@@ -34,7 +34,7 @@ from dgd.baselines.marks import (
     marks_from_patterns,
     marks_from_rates,
 )
-from dgd.days import Inputs, Outcomes, Prediction
+from dgd.days import Inputs, Outcomes, Prediction, log_likelihood
 from dgd.features import FeatureMaker, Scaling
 from dgd.objective import behavior_loss
 from dgd.panel import Panel
@@ -267,7 +267,8 @@ class DeepARObjective:
         prediction = Prediction(mean.reshape(grid), patterns.reshape(-1, *grid))
         counts = negative_binomial_nll(outcomes.arrivals.reshape(mean.shape), mean, spread)
         count_loss = jnp.where(days.possible, counts, 0.0).mean()
-        return behavior_loss(prediction, outcomes).mean() + self.count_weight * count_loss
+        told = log_likelihood(prediction.patterns, outcomes.patterns)
+        return behavior_loss(told, outcomes).mean() + self.count_weight * count_loss
 
 
 def negative_binomial_nll(

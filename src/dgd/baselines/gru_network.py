@@ -24,7 +24,7 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Key
 
 from dgd.baselines.marks import joint_probabilities, lower_triangular
-from dgd.days import Outcomes, Prediction
+from dgd.days import Outcomes, Prediction, log_likelihood
 from dgd.objective import Objective
 from dgd.starting import Start
 
@@ -169,20 +169,28 @@ def losses(
     start = jnp.zeros((len(data.count_scale), network.cell.hidden_size))
     hidden = network.run(jnp.concatenate([days.covariates, previous], -1), start)
     prediction = network.predict(hidden, days.people)
-    total = objective.daily(prediction, outcomes).sum()
+    total = _daily(objective, prediction, outcomes).sum()
     if objective.expected_weight and len(hidden) > 1:
         left = prediction.between(0, -1)
         expected = counted(left.arrivals, left.behaviors, data.count_scale)
         read = jnp.concatenate([data.free.covariates, expected], -1)
         free = network.predict(jax.vmap(network.step)(read, hidden[:-1]), data.free.people)
-        following = objective.daily(free, outcomes.between(1, None)).sum()
+        following = _daily(objective, free, outcomes.between(1, None)).sum()
         total = total + objective.expected_weight * following
     value = total / len(hidden) + objective.penalty_weight * network.penalty()
 
     network, last = jax.lax.stop_gradient((network, hidden[-1]))
     days, previous, outcomes = data.validation
     hidden = network.run(jnp.concatenate([days.covariates, previous], -1), last)
-    return value, objective.daily(network.predict(hidden, days.people), outcomes).mean()
+    return value, _daily(objective, network.predict(hidden, days.people), outcomes).mean()
+
+
+def _daily(
+    objective: Objective, prediction: Prediction, outcomes: Outcomes
+) -> Float[Array, " date"]:
+    return objective.daily(
+        prediction, outcomes, log_likelihood(prediction.patterns, outcomes.patterns)
+    )
 
 
 @eqx.filter_jit
