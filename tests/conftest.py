@@ -3,6 +3,8 @@
 The import hook must be in place before anything imports dgd.
 """
 
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import jax
@@ -55,6 +57,30 @@ def fit(drawn: dgd.Simulated) -> dgd.Fit:
     return dgd.DGD(epochs=5).fit(
         drawn.panel, train_end=dates[27], validation_end=dates[34], seeds=[1, 2]
     )
+
+
+VARIANTS = {
+    "fixed Gaussian": {"population": "fixed"},
+    "matched discrete": {"population": "discrete"},
+    "point": {"population": "point"},
+    "without dynamics": {"dynamics": "none"},
+    "separated readout": {"readout": "separated"},
+    "events": {"supervision": "events"},
+}
+"""Every variant of the model, as one part exchanged."""
+
+
+@pytest.fixture(scope="session")
+def variant_fit(drawn: dgd.Simulated) -> Callable[[str], dgd.Fit]:
+    """A variant fitted to `drawn`, once for all tests that ask for it."""
+    dates = drawn.panel.dates
+
+    @cache
+    def fitted(name: str) -> dgd.Fit:
+        model = dgd.DGD(epochs=5, start="warmup", **VARIANTS[name])
+        return model.fit(drawn.panel, train_end=dates[27], validation_end=dates[34], seeds=[1, 2])
+
+    return fitted
 
 
 @pytest.fixture

@@ -1,11 +1,13 @@
 """Everything that forecasts keeps one protocol: fit on a panel, predict from origins."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 import dgd
+from conftest import VARIANTS
 from dgd.backtesting import backtest
 from dgd.baselines import (
     GRU,
@@ -27,16 +29,24 @@ FORECASTERS: dict[str, Any] = {
     "deepar-joint": DeepAR(epochs=3, widths=(4,), histories=16),
     "gru-full": GRU(epochs=3, projection="full"),
     "gru-restricted": GRU(epochs=3, projection="restricted"),
+    **{name: dgd.DGD(epochs=5, **changed) for name, changed in VARIANTS.items()},
 }
 ORIGINS = np.array([34, 35, 36])
 HORIZON = 3
 
 
 @pytest.fixture(scope="module", params=FORECASTERS)
-def fitted(request: pytest.FixtureRequest, drawn: dgd.Simulated, fit: dgd.Fit) -> Fitted:
-    """Each forecaster on the same panel; DGD's fit is the one all tests share."""
+def fitted(
+    request: pytest.FixtureRequest,
+    drawn: dgd.Simulated,
+    fit: dgd.Fit,
+    variant_fit: Callable[[str], dgd.Fit],
+) -> Fitted:
+    """Each forecaster on the same panel; fits of DGD are those all tests share."""
     if request.param == "dgd":
         return fit
+    if request.param in VARIANTS:
+        return variant_fit(request.param)
     dates = drawn.panel.dates
     return FORECASTERS[request.param].fit(
         drawn.panel, train_end=dates[27], validation_end=dates[34], seeds=(1, 2), progress=None

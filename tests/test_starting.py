@@ -4,7 +4,9 @@ import numpy as np
 from scipy.special import expit, logit
 
 from dgd.patterns import behavior_bits
-from dgd.starting import pooled_logistic
+from dgd.runtime import computing
+from dgd.split import Split
+from dgd.starting import pooled_logistic, start_from_training
 
 
 def draw_counts(intercept, dependence, arrivals):
@@ -37,3 +39,14 @@ def test_pooled_fit_stays_finite_where_a_behavior_is_rare_or_decided():
     rates = expit(intercept[:, 0])
     shown = counts @ behavior_bits(7)[:, 0] / counts.sum(1)
     np.testing.assert_allclose(rates, shown, atol=0.01)
+
+
+def test_effort_known_beyond_the_counts_does_not_move_the_start(drawn):
+    panel = drawn.panel
+    early, dates = panel.through(panel.dates[34]), panel.dates
+    assert len(early.effort) > early.days
+    ends = (dates[27], dates[34], None)
+    with computing():
+        ours = start_from_training(early, Split.of(early, *ends), 0.5)
+        theirs = start_from_training(panel, Split.of(panel, *ends), 0.5)
+    np.testing.assert_array_equal(ours.reference.log_baseline, theirs.reference.log_baseline)

@@ -19,13 +19,14 @@ from dgd.objective import Objective
 from dgd.panel import Panel
 from dgd.periods import Moment
 from dgd.runtime import computing
-from dgd.sequences import recorded_days
+from dgd.sequences import recorded_days, recorded_events
 from dgd.settings import PAPER, Settings
 from dgd.split import Split
 from dgd.starting import Shape, reference_rates, start_from_training, start_from_warmup
 from dgd.training import Attempt, Progress, train_attempts
 
 STARTS = {"warmup": start_from_warmup, "training": start_from_training}
+RECORDED = {"counts": recorded_days, "events": recorded_events}
 
 
 class TrainingData(NamedTuple):
@@ -115,6 +116,7 @@ class DGD(Settings):
             components=self.components,
             dim=self.dim,
             nodes=self.nodes,
+            contexts=0 if panel.events is None else len(panel.events.names),
         )
 
     def _attempts(
@@ -127,8 +129,9 @@ class DGD(Settings):
     ) -> list[Attempt]:
         """Every seed from every starting place."""
         first, stop, last = split.first, split.train_stop, split.validation_stop
-        training = recorded_days(panel, maker, first, stop, self.dispersion)
-        validation = recorded_days(panel, maker, stop, last, self.dispersion)
+        record = RECORDED[self.supervision]
+        training = record(panel, maker, first, stop, self.dispersion)
+        validation = record(panel, maker, stop, last, self.dispersion)
         shape = self.shape(panel, maker)
         attempts = []
         for place in places:
@@ -136,6 +139,8 @@ class DGD(Settings):
                 STARTS[place](panel, split, self.initial_scale),
                 population=self.population,
                 dynamics=self.dynamics,
+                readout=self.readout,
+                supervision=self.supervision,
             )
             for seed in seeds:
                 model = start.model(shape, seed)

@@ -5,7 +5,7 @@ exponential averages of counts released before the day; in a forecast they
 stay as they stood at the origin. All are scaled on the training days.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -31,6 +31,14 @@ class Scaling:
         # A feature that never moved in training carries no information: leave it at zero.
         return Scaling(features[days].mean(cells), np.where(scale > 1e-12, scale, np.inf))
 
+    @staticmethod
+    def of_events(context: np.ndarray, arrivals: np.ndarray) -> "Scaling":
+        """The same over events, `arrivals` of them in each group."""
+        total = max(1.0, float(arrivals.sum()))
+        center = arrivals @ context / total
+        scale = np.sqrt(arrivals @ (context - center) ** 2 / total)
+        return Scaling(center, np.where(scale > 1e-12, scale, np.inf))
+
     def apply(self, features: np.ndarray) -> np.ndarray:
         return (features - self.center) / self.scale
 
@@ -54,6 +62,7 @@ class FeatureMaker:
     rates: Float[np.ndarray, "cohort behavior"]
     known_scaling: Scaling
     summary_scaling: Scaling
+    context_scaling: Scaling
 
     @staticmethod
     def fitted(
@@ -69,17 +78,15 @@ class FeatureMaker:
             rates=rates,
             known_scaling=Scaling(np.zeros(1), np.ones(1)),
             summary_scaling=Scaling(np.zeros(1), np.ones(1)),
+            context_scaling=Scaling(np.zeros(0), np.ones(0)),
         )
         known = unscaled.known(panel, panel.known_dates, panel.features)
         summaries = unscaled.summaries(panel)
-        return FeatureMaker(
-            calendar,
-            retention,
-            unscaled.first_arrivals,
-            unscaled.first_behaviors,
-            rates,
-            Scaling.of(known, split.train),
-            Scaling.of(summaries, split.train),
+        return replace(
+            unscaled,
+            known_scaling=Scaling.of(known, split.train),
+            summary_scaling=Scaling.of(summaries, split.train),
+            context_scaling=_context_scaling(panel, split),
         )
 
     def known(
@@ -112,6 +119,13 @@ class FeatureMaker:
         """Every feature in the order the model sees them."""
         summaries = ["log recent arrivals", *(f"recent {b} rate" for b in panel.behaviors)]
         return (*calendar_names(self.calendar), *panel.feature_names, *summaries)
+
+
+def _context_scaling(panel: Panel, split: Split) -> Scaling:
+    if panel.events is None:
+        return Scaling(np.zeros(0), np.ones(0))
+    trained = panel.events.between(split.first, split.train_stop)
+    return Scaling.of_events(trained.context, trained.patterns.sum(-1).astype(np.float64))
 
 
 def choose_calendar(panel: Panel, split: Split) -> str:

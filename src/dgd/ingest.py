@@ -49,10 +49,15 @@ class Axes:
 
 
 def read_counts_table(
-    table: pl.DataFrame, columns: Columns, behaviors: Sequence[str], period: Period
+    table: pl.DataFrame,
+    columns: Columns,
+    behaviors: Sequence[str],
+    context: Sequence[str],
+    period: Period,
 ) -> pl.DataFrame:
     """The counts table, every column checked, with its pattern numbers."""
     tables.check_behavior_names(behaviors)
+    check_context_names(context, (*columns.cell, columns.count, *behaviors))
     clash = [b for b in behaviors if b in TAKEN or b in (*columns.cell, columns.count)]
     if clash:
         raise InputError(f'behaviors names "{clash[0]}", which is in use; rename that column.')
@@ -66,21 +71,38 @@ def read_counts_table(
     tables.read_labels(table, "counts", columns.cohort)
     table = tables.read_behaviors(table, "counts", behaviors)
     table = tables.read_counts(table, "counts", columns.count)
-    tables.refuse_duplicates(table, "counts", [*columns.cell, *behaviors], "a count")
+    for name in context:
+        table = tables.read_values(table, "counts", name)
+    keys = [*columns.cell, *context, *behaviors]
+    tables.refuse_duplicates(table, "counts", keys, "a count")
     return table
+
+
+def check_context_names(context: Sequence[str], taken: Sequence[str]) -> None:
+    if isinstance(context, str):
+        raise InputError(f'context is the text "{context}"; give a list, ["{context}"].')
+    for place, name in enumerate(context):
+        if name in taken or name in TAKEN or name in context[:place]:
+            raise InputError(f'context names "{name}", which is in use; rename that column.')
+
+
+def cell_of_rows(
+    table: pl.DataFrame, columns: Columns, axes: Axes
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Day, unit and cohort number of every row."""
+    moments = table[columns.date].to_numpy().astype(axes.dates.dtype)
+    return (
+        (moments - axes.dates[0]) // axes.period.step,
+        _places(table[columns.unit], axes.units),
+        _places(table[columns.cohort], axes.cohorts),
+    )
 
 
 def count_grid(table: pl.DataFrame, columns: Columns, axes: Axes, patterns: int) -> np.ndarray:
     """C(y) on the grid; cells without a row hold zero."""
-    moments = table[columns.date].to_numpy().astype(axes.dates.dtype)
-    at = (
-        (moments - axes.dates[0]) // axes.period.step,
-        _places(table[columns.unit], axes.units),
-        _places(table[columns.cohort], axes.cohorts),
-        table["pattern"].to_numpy(),
-    )
+    at = (*cell_of_rows(table, columns, axes), table["pattern"].to_numpy())
     grid = np.zeros((*axes.shape, patterns), np.int64)
-    grid[at] = table[columns.count].to_numpy()
+    np.add.at(grid, at, table[columns.count].to_numpy())
     return grid
 
 

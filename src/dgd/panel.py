@@ -16,6 +16,7 @@ from narwhals.typing import IntoFrame
 
 from dgd import ingest
 from dgd.errors import InputError
+from dgd.event_counts import EventCounts
 from dgd.frames import from_polars, to_polars
 from dgd.ingest import Axes, Columns, Label
 from dgd.patterns import behavior_bits
@@ -51,6 +52,8 @@ class Panel:
     columns: Columns
     kind: str
     """The kind of frame the user handed over."""
+    events: EventCounts | None = None
+    """The same counts by the events' own context, where context columns were named."""
 
     @classmethod
     def from_counts(
@@ -62,6 +65,7 @@ class Panel:
         cohort: str | None = "cohort",
         behaviors: Sequence[str],
         count: str = "count",
+        context: Sequence[str] = (),
         sizes: IntoFrame | Mapping[Label, float] | None = None,
         effort: IntoFrame | None = None,
         features: IntoFrame | None = None,
@@ -80,6 +84,9 @@ class Panel:
         - `unit`, `cohort`: their columns, or `None` where there is only one.
         - `behaviors`: one 0/1 column each; their order is the order in which
             a behaviour may depend on earlier ones.
+        - `context`: numeric columns that tell events of a cell apart (the hour, the place on
+            the page); rows are then per date, unit, cohort, context and joint pattern, and
+            `DGD(supervision="events")` learns from them.
         - `sizes`: the cohorts' reference sizes n, as `{cohort: size}` or a table with
             `cohort` and `size` (and `unit` or `date` where sizes differ between them).
         - `effort`: a table with `date`, `effort` and, where they matter, `unit`, `cohort`.
@@ -99,7 +106,7 @@ class Panel:
             table = table.with_columns(pl.lit("all").alias(columns.unit))
         if cohort is None:
             table = table.with_columns(pl.lit("all").alias(columns.cohort))
-        table = ingest.read_counts_table(table, columns, behaviors, time)
+        table = ingest.read_counts_table(table, columns, behaviors, context, time)
         axes = Axes(
             ingest.date_axis(table, date, time, start, end),
             ingest.label_axis(table, columns.unit, units),
@@ -125,6 +132,7 @@ class Panel:
             has_effort=effort is not None,
             columns=columns,
             kind=kind,
+            events=_events(table, context, columns, axes, 2 ** len(behaviors)),
         )
         panel._refuse_arrivals_without_effort()
         return panel
@@ -172,7 +180,8 @@ class Panel:
     def through(self, moment: Moment) -> "Panel":
         """The panel as it stood at the end of `moment`: later counts are not yet known."""
         stop = self.place(moment, "moment") + 1
-        return replace(self, patterns=self.patterns[:stop], size=self.size[:stop])
+        events = None if self.events is None else self.events.between(0, stop)
+        return replace(self, patterns=self.patterns[:stop], size=self.size[:stop], events=events)
 
     def with_future(
         self, effort: IntoFrame | None = None, features: IntoFrame | None = None
@@ -227,6 +236,15 @@ class Panel:
             f"{len(self.units)} units, {len(self.cohorts)} cohorts, "
             f"{len(self.behaviors)} behaviors, {self.arrivals.sum():,} arrivals)"
         )
+
+
+def _events(
+    table: pl.DataFrame, context: Sequence[str], columns: Columns, axes: Axes, patterns: int
+) -> EventCounts | None:
+    if not context:
+        return None
+    cell = ingest.cell_of_rows(table, columns, axes)
+    return EventCounts.from_table(table, context, cell, columns.count, patterns)
 
 
 def _known_axes(axes: Axes, columns: Columns, *given: pl.DataFrame | None) -> Axes:

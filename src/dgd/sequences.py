@@ -1,11 +1,14 @@
 """A panel's days as the arrays the model works on, past and ahead."""
 
+from dataclasses import replace
+
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Int
 
-from dgd.days import Inputs, Outcomes
+from dgd.days import EventGroups, Inputs, Outcomes
 from dgd.errors import InputError
+from dgd.event_counts import EventCounts
 from dgd.features import FeatureMaker
 from dgd.panel import Panel
 
@@ -24,6 +27,30 @@ def recorded_days(
     )
     patterns = np.moveaxis(panel.patterns[days], -1, 0).astype(np.float64)
     return inputs, Outcomes.recorded(patterns, dispersion)
+
+
+def recorded_events(
+    panel: Panel, maker: FeatureMaker, start: int, stop: int, dispersion: float
+) -> tuple[Inputs, Outcomes]:
+    """The same days, with every event's own context beside the counts.
+
+    Without context columns all events of a cell are alike and form one group.
+    """
+    inputs, outcomes = recorded_days(panel, maker, start, stop, dispersion)
+    if panel.events is None:
+        events = EventCounts.of_cells(panel.patterns[start:stop])
+    else:
+        events = panel.events.between(start, stop)
+    units, cohorts = len(panel.units), len(panel.cohorts)
+    day, unit, cohort = events.cell.T
+    groups = EventGroups(
+        cell=jnp.asarray((day * units + unit) * cohorts + cohort),
+        context=jnp.asarray(maker.context_scaling.apply(events.context)),
+        patterns=jnp.asarray(events.patterns.T.astype(np.float64)),
+        starts=tuple(np.searchsorted(day, np.arange(stop - start + 1)).tolist()),
+        cells_per_date=units * cohorts,
+    )
+    return inputs, replace(outcomes, events=groups)
 
 
 def days_ahead(

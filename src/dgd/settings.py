@@ -7,10 +7,12 @@ from typing import Any
 from dgd.errors import InputError
 from dgd.objective import Objective
 from dgd.population import POPULATIONS, SCALE_FLOOR
+from dgd.readout import READOUTS
 from dgd.training import Optimizer
 
 STARTS = ("best", "warmup", "training")
 DYNAMICS = ("feedback", "none")
+SUPERVISIONS = ("counts", "events")
 CALENDARS = ("auto", "weekday", "hour", "weekday and hour", "none")
 _AT_LEAST_ONE = ("components", "nodes", "dim", "epochs", "patience")
 _POSITIVE = ("learning_rate", "clip_norm", "dispersion", "initial_scale")
@@ -39,6 +41,10 @@ class Settings:
         "discrete", three learned points per cohort; "point", one.
     - `dynamics`: "feedback", or "none" for a model that carries nothing from day to day
         beside the history summaries.
+    - `readout`: "weighted", people answer as often as they are reached; "separated", arrivals
+        and behaviour integrate populations of their own.
+    - `supervision`: "counts", all arrivals of a cell share its features; "events", each is
+        also told apart by the panel's context columns.
     - `start`: "warmup" starts from warm-up rates, as the paper does; "training" from mean
         arrivals of the training days and a pooled logistic fit of the patterns; "best"
         trains from both and keeps, for every seed, the one that validates better.
@@ -58,6 +64,8 @@ class Settings:
     dim: int = 1
     population: str = "gaussian"
     dynamics: str = "feedback"
+    readout: str = "weighted"
+    supervision: str = "counts"
     start: str = "best"
     calendar: str = "auto"
     summary_retention: float = 0.85
@@ -95,6 +103,8 @@ class Settings:
             "start": STARTS,
             "population": tuple(POPULATIONS),
             "dynamics": DYNAMICS,
+            "readout": tuple(READOUTS),
+            "supervision": SUPERVISIONS,
             "calendar": CALENDARS,
         }
         for name, known in choices.items():

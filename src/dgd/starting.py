@@ -15,12 +15,14 @@ from jaxtyping import Array, Float
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 
+from dgd.context import AbstractContext, EventContext, SharedContext
 from dgd.feedback import AbstractFeedback, Feedback, Reference, WithoutFeedback
 from dgd.model import Model
 from dgd.observation import Arrival, Behavior
 from dgd.panel import Panel
 from dgd.patterns import behavior_bits
 from dgd.population import POPULATIONS, first_mixture
+from dgd.readout import READOUTS
 from dgd.split import Split
 
 
@@ -39,6 +41,7 @@ class Shape:
     components: int
     dim: int
     nodes: int
+    contexts: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +54,8 @@ class Start:
     initial_scale: float
     population: str = "gaussian"
     dynamics: str = "feedback"
+    readout: str = "weighted"
+    supervision: str = "counts"
 
     def model(self, shape: Shape, seed: int) -> Model:
         """Parameters at the start of training for one seed.
@@ -95,13 +100,24 @@ class Start:
         if self.dynamics == "none":
             feedback = WithoutFeedback(dim)
         population = POPULATIONS[self.population](mixture)
-        return Model(population, arrival, behavior, feedback, self.reference)
+        context: AbstractContext = SharedContext()
+        if self.supervision == "events":
+            context = EventContext(_zeros((shape.contexts, behaviors)))
+        return Model(
+            population,
+            arrival,
+            behavior,
+            feedback,
+            self.reference,
+            READOUTS[self.readout](population),
+            context,
+        )
 
 
 def measure(panel: Panel, split: Split, days: slice) -> Reference:
     """Baselines and reference rates over `days`, smoothed so that no rate is 0 or 1."""
     arrivals = panel.arrivals[days].sum(0)
-    people = (panel.size * panel.effort)[days].sum(0)
+    people = (panel.size[days] * panel.effort[days]).sum(0)
     people = np.where(people > 0, people, panel.size[days].sum(0))
     return Reference(
         log_baseline=jnp.asarray(np.log((arrivals + 0.5) / people)),

@@ -1,26 +1,17 @@
-"""Model files: one safetensors file with everything a forecast needs.
+"""Model files: everything a forecast needs in one file.
 
-Numbers are tensors and the rest is JSON in the header, so reading a file can
-never run code from it. Writing goes to a neighbour first and then takes the
-file's place, so a file is whole or absent.
+The panel, the features' measures, the settings and every seed's parameters,
+as a tensor file (see `dgd.tensor_files`).
 """
 
-import json
-import os
-import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import PyTree
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save as to_bytes
 
-from dgd.errors import InputError, ModelFileError
+from dgd.event_counts import EventCounts
 from dgd.features import FeatureMaker, Scaling
 from dgd.feedback import Reference
 from dgd.ingest import Columns
@@ -31,62 +22,36 @@ from dgd.runtime import computing
 from dgd.settings import Settings
 from dgd.split import Split
 from dgd.starting import Shape, Start
-from dgd.training import Run
+from dgd.tensor_files import (
+    FIT,
+    FORMAT,
+    incomplete,
+    read_run,
+    read_tensors,
+    run_facts,
+    run_tensors,
+    write_atomically,
+    write_tensors,
+)
 
 if TYPE_CHECKING:
     from dgd.fit import Fit
 
-FORMAT = 1
-"""Rises whenever an older dgd could no longer read what a newer one writes."""
+__all__ = ["FORMAT", "load", "save", "write_atomically"]
 
 
 def save(fit: "Fit", path: str | Path) -> None:
     """Write `fit` to `path` atomically."""
     panel = fit.panel
-    tensors = {**_panel_tensors(panel), **_maker_tensors(fit.features)}
-    for run in fit.runs:
-        for name, value in _named_arrays(run.parameters):
-            tensors[f"seed {run.seed}/{name}"] = np.asarray(value)
-        tensors[f"seed {run.seed}/train_objective"] = run.train_objective
-        tensors[f"seed {run.seed}/validation_objective"] = run.validation_objective
+    tensors = {**_panel_tensors(panel), **_maker_tensors(fit.features), **run_tensors(fit.runs)}
     about = {
-        "format": FORMAT,
         "settings": fit.settings.as_dict(),
         "split": asdict(fit.split),
         "panel": _panel_facts(panel),
         "features": {"calendar": fit.features.calendar, "retention": fit.features.retention},
-        "runs": [
-            {
-                "seed": run.seed,
-                "start": run.start,
-                "best_epoch": run.best_epoch,
-                "best_objective": run.best_objective,
-                "reason": run.reason,
-            }
-            for run in fit.runs
-        ],
+        "runs": run_facts(fit.runs),
     }
-    tensors = {name: np.array(value, order="C") for name, value in tensors.items()}
-    write_atomically(Path(path), to_bytes(tensors, {"dgd": json.dumps(about)}))
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Put `content` at `path`; on any failure what stood there before still stands."""
-    if not path.parent.is_dir():
-        raise InputError(f'folder "{path.parent}" does not exist; make it first.')
-    handle, neighbor = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(neighbor, 0o666 & ~mask)
-        os.replace(neighbor, path)
-    except BaseException:
-        Path(neighbor).unlink(missing_ok=True)
-        raise
+    write_tensors(path, FIT, about, tensors)
 
 
 def load(path: str | Path) -> "Fit":
@@ -94,50 +59,17 @@ def load(path: str | Path) -> "Fit":
     from dgd.fit import Fit
 
     path = Path(path)
-    about, tensors = _read(path)
+    about, tensors = read_tensors(path, FIT)
     try:
         panel = _panel(about["panel"], tensors)
         settings = Settings(**about["settings"])
         maker = _maker(about["features"], tensors)
         with computing():
             template = _template(settings, panel, maker)
-            runs = tuple(_run(facts, tensors, template) for facts in about["runs"])
+            runs = tuple(read_run(facts, tensors, template) for facts in about["runs"])
         return Fit(settings, panel, Split(**about["split"]), maker, runs)
     except (KeyError, IndexError, TypeError, ValueError) as error:
-        raise ModelFileError(
-            f'"{path}" is not a complete dgd model ({error}); save it again from a fit.'
-        ) from error
-
-
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    if not path.is_file():
-        raise ModelFileError(f'"{path}" does not exist; check the path.')
-    try:
-        with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError, ValueError) as error:
-        raise ModelFileError(
-            f'"{path}" is not a dgd model, or only a part of one ({error}); save it again.'
-        ) from error
-    try:
-        about = json.loads(metadata["dgd"])
-        written = int(about["format"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise ModelFileError(
-            f'"{path}" is a tensor file of another program, not a dgd model; check the path.'
-        ) from error
-    if written > FORMAT:
-        raise ModelFileError(
-            f'"{path}" was written by a newer dgd (file format {written}, this one reads up to '
-            f"{FORMAT}); upgrade dgd."
-        )
-    return about, tensors
-
-
-def _named_arrays(tree: PyTree) -> list[tuple[str, Any]]:
-    leaves = jax.tree_util.tree_leaves_with_path(tree)
-    return [(jax.tree_util.keystr(path, simple=True, separator="."), leaf) for path, leaf in leaves]
+        raise incomplete(path, error) from error
 
 
 def _template(settings: Settings, panel: Panel, maker: FeatureMaker) -> Model:
@@ -145,7 +77,7 @@ def _template(settings: Settings, panel: Panel, maker: FeatureMaker) -> Model:
     units, cohorts, behaviors = len(panel.units), len(panel.cohorts), len(panel.behaviors)
     shape = Shape(
         units, cohorts, behaviors, len(maker.names(panel)),
-        settings.components, settings.dim, settings.nodes,
+        settings.components, settings.dim, settings.nodes, maker.context_scaling.center.size,
     )  # fmt: skip
     reference = Reference(
         jnp.zeros((units, cohorts)), jnp.zeros((cohorts, behaviors)), jnp.zeros(cohorts)
@@ -158,32 +90,10 @@ def _template(settings: Settings, panel: Panel, maker: FeatureMaker) -> Model:
         settings.initial_scale,
         settings.population,
         settings.dynamics,
+        settings.readout,
+        settings.supervision,
     )
     return start.model(shape, seed=0)
-
-
-def _run(facts: dict[str, Any], tensors: dict[str, np.ndarray], template: Model) -> Run:
-    prefix = f"seed {facts['seed']}/"
-
-    def fill(path: Any, leaf: Any) -> Any:
-        name = jax.tree_util.keystr(path, simple=True, separator=".")
-        value = tensors[prefix + name]
-        if value.shape != leaf.shape:
-            raise ValueError(f"{name} has shape {value.shape}, not {leaf.shape}")
-        return jnp.asarray(value)
-
-    arrays, static = eqx.partition(template, eqx.is_array)
-    model = eqx.combine(jax.tree_util.tree_map_with_path(fill, arrays), static)
-    return Run(
-        seed=facts["seed"],
-        start=facts["start"],
-        parameters=model,
-        best_epoch=facts["best_epoch"],
-        best_objective=facts["best_objective"],
-        train_objective=tensors[prefix + "train_objective"],
-        validation_objective=tensors[prefix + "validation_objective"],
-        reason=facts["reason"],
-    )
 
 
 def _panel_tensors(panel: Panel) -> dict[str, np.ndarray]:
@@ -195,7 +105,30 @@ def _panel_tensors(panel: Panel) -> dict[str, np.ndarray]:
         "panel/size": panel.size,
         "panel/effort": panel.effort,
         "panel/features": panel.features,
+        **_event_tensors(panel.events),
     }
+
+
+def _event_tensors(events: EventCounts | None) -> dict[str, np.ndarray]:
+    if events is None:
+        return {}
+    places = np.nonzero(events.patterns.ravel())[0]
+    return {
+        "events/cell": events.cell,
+        "events/context": events.context,
+        "events/places": places,
+        "events/counts": events.patterns.ravel()[places],
+    }
+
+
+def _events(facts: dict[str, Any], tensors: dict[str, np.ndarray]) -> EventCounts | None:
+    names = tuple(facts.get("context", ()))
+    if not names:
+        return None
+    cell = tensors["events/cell"]
+    patterns = np.zeros((len(cell), facts["shape"][-1]), np.int64)
+    patterns.ravel()[tensors["events/places"]] = tensors["events/counts"]
+    return EventCounts(names, cell, tensors["events/context"], patterns)
 
 
 def _panel_facts(panel: Panel) -> dict[str, Any]:
@@ -211,6 +144,7 @@ def _panel_facts(panel: Panel) -> dict[str, Any]:
         "has_effort": panel.has_effort,
         "columns": asdict(panel.columns),
         "kind": panel.kind,
+        "context": () if panel.events is None else panel.events.names,
     }
 
 
@@ -234,6 +168,7 @@ def _panel(facts: dict[str, Any], tensors: dict[str, np.ndarray]) -> Panel:
         has_effort=facts["has_effort"],
         columns=Columns(**facts["columns"]),
         kind=facts["kind"],
+        events=_events(facts, tensors),
     )
 
 
@@ -246,6 +181,8 @@ def _maker_tensors(maker: FeatureMaker) -> dict[str, np.ndarray]:
         "features/known_scale": maker.known_scaling.scale,
         "features/summary_center": maker.summary_scaling.center,
         "features/summary_scale": maker.summary_scaling.scale,
+        "features/context_center": maker.context_scaling.center,
+        "features/context_scale": maker.context_scaling.scale,
     }
 
 
@@ -259,5 +196,10 @@ def _maker(facts: dict[str, Any], tensors: dict[str, np.ndarray]) -> FeatureMake
         known_scaling=Scaling(tensors["features/known_center"], tensors["features/known_scale"]),
         summary_scaling=Scaling(
             tensors["features/summary_center"], tensors["features/summary_scale"]
+        ),
+        # Files of format 1 know nothing of contexts.
+        context_scaling=Scaling(
+            tensors.get("features/context_center", np.zeros(0)),
+            tensors.get("features/context_scale", np.ones(0)),
         ),
     )

@@ -50,6 +50,7 @@ def backtest(
     unit: Annotated[str, typer.Option(help="Unit column, or none.")] = "unit",
     cohort: Annotated[str, typer.Option(help="Cohort column, or none.")] = "cohort",
     count: Annotated[str, typer.Option(help="Count column.")] = "count",
+    context: Annotated[str, typer.Option(help="Context columns of events.")] = "",
     sizes: Annotated[Path | None, typer.Option(help="Reference sizes.")] = None,
     effort: Annotated[Path | None, typer.Option(help="Effort per date.")] = None,
     features: Annotated[Path | None, typer.Option(help="Further known features.")] = None,
@@ -58,6 +59,9 @@ def backtest(
     components: Annotated[int, typer.Option(help="Response types per cohort.")] = 2,
     nodes: Annotated[int, typer.Option(help="Quadrature nodes per type.")] = 7,
     epochs: Annotated[int | None, typer.Option(help="Most epochs to train.")] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="Any setting, like population=discrete.")
+    ] = None,
     seeds: Annotated[str, typer.Option(help="Seeds, separated by commas.")] = "1,2,3",
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
@@ -75,7 +79,7 @@ def backtest(
         check_target(path)
         if path.suffix not in (".csv", ".parquet"):
             raise InputError(f'output "{path}" is neither .csv nor .parquet; choose one of these.')
-    model = chosen_model(preset, components, nodes, epochs)
+    model = chosen_model(preset, components, nodes, epochs, settings or [])
     chosen = _chosen(models, model)
     ahead, drawn = whole_numbers(horizons, "horizons"), whole_numbers(seeds, "seeds")
     panel = read_panel(
@@ -85,6 +89,7 @@ def backtest(
         unit=unit,
         cohort=cohort,
         count=count,
+        context=context,
         sizes=sizes,
         effort=effort,
         features=features,

@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from dgd.errors import DGDError, InputError
-from dgd.storage import write_atomically
+from dgd.tensor_files import write_atomically
 
 EXIT_CODES = {
     0: "done",

@@ -12,6 +12,7 @@ import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from dgd.cli.console import err, out, print_json, write_table
+from dgd.cli.inputs import names
 from dgd.counting.events import CountReport, count_events
 from dgd.errors import InputError
 
@@ -29,6 +30,9 @@ def count(
     ),
     unit: Annotated[str | None, typer.Option(help="Unit column.")] = None,
     cohort: Annotated[str | None, typer.Option(help="Cohort column.")] = None,
+    context: Annotated[
+        str, typer.Option(help="Numeric columns that tell events apart, separated by commas.")
+    ] = "",
     period: Annotated[str, typer.Option(help="hour, day or week.")] = "day",
     start: Annotated[str | None, typer.Option(help="First day to count.")] = None,
     end: Annotated[str | None, typer.Option(help="Last day to count.")] = None,
@@ -49,8 +53,9 @@ def count(
     if output.suffix not in (".csv", ".parquet"):
         raise InputError(f'output "{output}" is neither .csv nor .parquet; choose one of these.')
     files = find_files(logs)
-    named = [name.strip() for name in behaviors.split(",") if name.strip()]
-    wanted = [name for name in (time, unit, cohort, *named) if name is not None]
+    named, told_apart_by = names(behaviors), names(context)
+    columns = (time, unit, cohort, *told_apart_by, *named)
+    wanted = list(dict.fromkeys(name for name in columns if name is not None))
     reports: list[CountReport] = []
     with counting_progress(files, quiet=as_json) as tell:
         try:
@@ -61,6 +66,7 @@ def count(
                 timezone=timezone,
                 unit=unit,
                 cohort=cohort,
+                context=told_apart_by,
                 period=period,
                 start=start,
                 end=end,

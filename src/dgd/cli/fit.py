@@ -20,6 +20,7 @@ def fit(
     unit: Annotated[str, typer.Option(help="Unit column, or none.")] = "unit",
     cohort: Annotated[str, typer.Option(help="Cohort column, or none.")] = "cohort",
     count: Annotated[str, typer.Option(help="Count column.")] = "count",
+    context: Annotated[str, typer.Option(help="Context columns of events.")] = "",
     sizes: Annotated[Path | None, typer.Option(help="Reference sizes.")] = None,
     effort: Annotated[Path | None, typer.Option(help="Effort per date.")] = None,
     features: Annotated[Path | None, typer.Option(help="Further known features.")] = None,
@@ -28,6 +29,9 @@ def fit(
     components: Annotated[int, typer.Option(help="Response types per cohort.")] = 2,
     nodes: Annotated[int, typer.Option(help="Quadrature nodes per type.")] = 7,
     epochs: Annotated[int | None, typer.Option(help="Most epochs to train.")] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="Any setting, like population=discrete.")
+    ] = None,
     seeds: Annotated[str, typer.Option(help="Seeds, separated by commas.")] = "1,2,3",
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON summary.")] = False,
 ) -> None:
@@ -46,12 +50,13 @@ def fit(
         unit=unit,
         cohort=cohort,
         count=count,
+        context=context,
         sizes=sizes,
         effort=effort,
         features=features,
         period=period,
     )
-    model = chosen_model(preset, components, nodes, epochs)
+    model = chosen_model(preset, components, nodes, epochs, settings or [])
     chosen = whole_numbers(seeds, "seeds")
     Split.of(panel, train_end, validation_end, warmup_end)
     with training_progress(chosen, model.epochs, quiet=as_json) as tell:

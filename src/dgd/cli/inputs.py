@@ -1,5 +1,6 @@
 """What `dgd fit` and `dgd backtest` read from the command line."""
 
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ def read_panel(
     unit: str,
     cohort: str,
     count: str,
+    context: str,
     sizes: Path | None,
     effort: Path | None,
     features: Path | None,
@@ -34,6 +36,7 @@ def read_panel(
         cohort=None if cohort == "none" else cohort,
         behaviors=names(behaviors),
         count=count,
+        context=names(context),
         sizes=None if sizes is None else read_table(sizes),
         effort=None if effort is None else read_table(effort),
         features=None if features is None else read_table(features),
@@ -41,11 +44,13 @@ def read_panel(
     )
 
 
-def chosen_model(preset: str, components: int, nodes: int, epochs: int | None) -> "DGD":
-    """The preset with the settings given on the command line."""
+def chosen_model(
+    preset: str, components: int, nodes: int, epochs: int | None, more: list[str]
+) -> "DGD":
+    """The preset with the settings given on the command line; `more` are like dim=2."""
     from dgd.estimator import DGD
 
-    changes: dict[str, Any] = {"components": components, "nodes": nodes}
+    changes: dict[str, Any] = {"components": components, "nodes": nodes, **_settings(more)}
     if epochs is not None:
         changes["epochs"] = epochs
     if preset == "paper":
@@ -53,6 +58,27 @@ def chosen_model(preset: str, components: int, nodes: int, epochs: int | None) -
     if preset == "default":
         return DGD(**changes)
     raise InputError(f'preset "{preset}" is not known; choose default or paper.')
+
+
+def _settings(given: list[str]) -> dict[str, Any]:
+    """Settings written as name=value, each read as the kind of value the setting has."""
+    from dgd.settings import Settings
+
+    kinds = {field.name: type(field.default) for field in fields(Settings)}
+    found: dict[str, Any] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or name not in kinds:
+            raise InputError(
+                f'setting "{text}" is not known; write name=value with one of {", ".join(kinds)}.'
+            )
+        try:
+            found[name] = kinds[name](value)
+        except ValueError as error:
+            raise InputError(
+                f'setting {name} is "{value}"; it must be a {kinds[name].__name__}.'
+            ) from error
+    return found
 
 
 def names(text: str) -> list[str]:

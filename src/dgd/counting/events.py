@@ -21,6 +21,7 @@ from dgd.counting.engines import collect, open_events, whole_labels
 from dgd.counting.local_time import LOCAL, Clock, plural
 from dgd.errors import InputError
 from dgd.frames import from_polars
+from dgd.ingest import check_context_names
 from dgd.periods import Moment, Period, period_named
 
 log = logging.getLogger(__name__)
@@ -55,6 +56,7 @@ def count_events(
     timezone: str | None = None,
     unit: str | None = None,
     cohort: str | None = None,
+    context: Sequence[str] = (),
     period: str = "day",
     start: Moment | None = None,
     end: Moment | None = None,
@@ -80,6 +82,8 @@ def count_events(
     - `timezone`: the zone in whose days events are counted. Required unless `time` holds
         plain dates. The engine's session zone plays no part and is not touched.
     - `unit`, `cohort`: label columns; without them every event is in "all".
+    - `context`: numeric or boolean columns that tell events of a cell apart; events with
+        equal context are counted together, for training on events.
     - `period`: "hour", "day" or "week" (weeks begin on Monday). Hours are wall-clock
         hours: the hour repeated in autumn holds both, the one skipped in spring none.
     - `start`, `end`: first and last day to count, both included.
@@ -105,21 +109,23 @@ def count_events(
     """
     step = period_named(period)
     first, last = _range(start, end)
-    _check_names(behaviors, count)
+    _check_names(behaviors, context, count)
     clock = Clock(time, timezone, stored_in, time_unit)
     labels = {"unit": unit, "cohort": cohort}
-    wanted = [time, *(column for column in labels.values() if column is not None), *behaviors]
+    named = [column for column in labels.values() if column is not None]
+    wanted = list(dict.fromkeys([time, *named, *context, *behaviors]))
     frame, kind = open_events(events, "events", wanted)
     told = clock.tell(frame, "events")
-    table = collect(_grouped(told, labels, behaviors, step, clock))
+    table = collect(_grouped(told, labels, context, behaviors, step, clock))
     if table.height == 0:
         raise InputError("events has no rows; hand over at least one event.")
     if table[DAY].null_count():
         clock.refuse_unreadable(told, "events")
     _refuse_behaviors(table, frame, behaviors)
+    _refuse_missing_context(table, context)
     table = _labelled(table, labels, missing)
     kept, told_rows = _within(table, first, last)
-    counts = _spread(kept, behaviors, step, count)
+    counts = _spread(kept, context, behaviors, step, count)
     _tell(told_rows, report)
     return from_polars(counts, kind)
 
@@ -135,8 +141,9 @@ def _range(start: Moment | None, end: Moment | None) -> tuple[date | None, date 
     return first, last
 
 
-def _check_names(behaviors: Sequence[str], count: str) -> None:
+def _check_names(behaviors: Sequence[str], context: Sequence[str], count: str) -> None:
     tables.check_behavior_names(behaviors)
+    check_context_names(context, ("date", "unit", "cohort", count, *behaviors))
     for behavior in behaviors:
         if behavior in ("date", "unit", "cohort", count):
             raise InputError(
@@ -148,6 +155,7 @@ def _check_names(behaviors: Sequence[str], count: str) -> None:
 def _grouped(
     frame: nw.LazyFrame[Any],
     labels: dict[str, str | None],
+    context: Sequence[str],
     behaviors: Sequence[str],
     period: Period,
     clock: Clock,
@@ -158,6 +166,12 @@ def _grouped(
         raise InputError(
             f'events column {clock.time} holds dates, which have no hours; choose period="day".'
         )
+    for name in context:
+        if not (schema[name].is_numeric() or schema[name] == nw.Boolean):
+            raise InputError(
+                f"events column {name} holds {schema[name]}, not numbers; encode the context as "
+                "numbers."
+            )
     codes = [behavior_code(b, schema) * 4**h for h, b in enumerate(behaviors)]
     pattern = codes[0]
     for code in codes[1:]:
@@ -167,6 +181,7 @@ def _grouped(
         DAY: local if schema[LOCAL] == nw.Date else local.dt.date(),
         PATTERN: pattern,
         **{name: nw.col(column) for name, column in labels.items() if column is not None},
+        **{name: nw.col(name) for name in context},
     }
     if period.name == "hour":
         keys[HOUR] = local.dt.hour()
@@ -181,6 +196,16 @@ def _refuse_behaviors(
         bad = table.filter(pl.col(PATTERN) // 4**h % 4 == NEITHER)
         if bad.height:
             refuse_behavior(frame, "events", behavior)
+
+
+def _refuse_missing_context(table: pl.DataFrame, context: Sequence[str]) -> None:
+    for name in context:
+        without = int(table.filter(pl.col(name).is_null())[ROWS].sum())
+        if without:
+            raise InputError(
+                f"events column {name} is missing in {plural(without)}; fill it in or drop these "
+                "rows first."
+            )
 
 
 def _labelled(
@@ -243,7 +268,11 @@ def _without(table: pl.DataFrame, flag: str) -> int:
 
 
 def _spread(
-    table: pl.DataFrame, behaviors: Sequence[str], period: Period, count: str
+    table: pl.DataFrame,
+    context: Sequence[str],
+    behaviors: Sequence[str],
+    period: Period,
+    count: str,
 ) -> pl.DataFrame:
     """Base-4 patterns as 0/1 columns, days as periods, one sorted row per pattern and cell."""
     moment = pl.col(DAY)
@@ -254,9 +283,9 @@ def _spread(
     digits = [
         (pl.col(PATTERN) // 4**h % 4).cast(pl.Int64).alias(b) for h, b in enumerate(behaviors)
     ]
-    keys = ["date", "unit", "cohort", *behaviors]
+    keys = ["date", "unit", "cohort", *context, *behaviors]
     return (
-        table.select(moment.alias("date"), "unit", "cohort", *digits, ROWS)
+        table.select(moment.alias("date"), "unit", "cohort", *context, *digits, ROWS)
         .group_by(keys)
         .agg(pl.col(ROWS).sum().cast(pl.Int64).alias(count))
         .sort(keys)

@@ -6,7 +6,7 @@ from pathlib import Path
 import altair as alt
 
 from dgd.errors import InputError
-from dgd.storage import write_atomically
+from dgd.tensor_files import write_atomically
 
 
 def save_chart(chart: alt.TopLevelMixin, path: Path) -> None:

@@ -1,0 +1,170 @@
+"""Events with a context of their own: counting, training, and equality with counts."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import polars as pl
+import pytest
+
+import dgd
+from dgd.context import EventContext
+from dgd.errors import InputError
+from dgd.runtime import computing
+from random_models import BEHAVIORS, random_days, random_model
+from test_objective import OBJECTIVE
+
+
+def one_by_one(outcomes):
+    """Every event a group of its own, without context."""
+    from dgd.days import EventGroups
+
+    counts = np.moveaxis(np.asarray(outcomes.patterns), 0, -1).astype(int)
+    days, cells = len(counts), counts.shape[1] * counts.shape[2]
+    cell, pattern = np.nonzero(counts.reshape(days * cells, -1))
+    times = counts.reshape(days * cells, -1)[cell, pattern]
+    cell, pattern = np.repeat(cell, times), np.repeat(pattern, times)
+    shown = np.zeros((counts.shape[-1], len(cell)))
+    shown[pattern, np.arange(len(cell))] = 1.0
+    starts = np.searchsorted(cell // cells, np.arange(days + 1))
+    return EventGroups(
+        jnp.asarray(cell),
+        jnp.zeros((len(cell), 0)),
+        jnp.asarray(shown),
+        tuple(starts.tolist()),
+        cells,
+    )
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_events_that_share_context_train_like_their_counts(seed):
+    """Appendix B.1: the two objectives differ by a constant that no parameter moves."""
+    with computing():
+        model, (inputs, outcomes) = random_model(seed), random_days(seed)
+        with_events = eqx.tree_at(
+            lambda o: o.events, outcomes, one_by_one(outcomes), is_leaf=lambda x: x is None
+        )
+        of_events = eqx.tree_at(lambda m: m.context, model, EventContext(jnp.zeros((0, BEHAVIORS))))
+        value = eqx.filter_jit(
+            eqx.filter_value_and_grad(lambda m, o: OBJECTIVE.train(m, inputs, o)[0])
+        )
+        ours, gradient = value(of_events, with_events)
+        theirs, expected = value(model, outcomes)
+    assert float(ours) == pytest.approx(float(theirs), abs=1e-13)
+    differences = [
+        float(np.abs(np.asarray(a) - np.asarray(b)).max())
+        for a, b in zip(jax.tree.leaves(gradient), jax.tree.leaves(expected), strict=False)
+        if a.size
+    ]
+    assert max(differences) < 1e-14
+
+
+@pytest.fixture(scope="module")
+def hourly():
+    """Counts whose click rate depends on an hour of the event, beside the cell."""
+    rng = np.random.default_rng(4)
+    rows = []
+    for day in range(24):
+        for cohort in ("a", "b"):
+            for hour in (0.0, 1.0, 2.0):
+                people = rng.poisson(30)
+                clicks = rng.binomial(people, 1 / (1 + np.exp(1.5 - 1.0 * hour)))
+                likes = rng.binomial(clicks, 0.5)
+                for click, like, count in (
+                    (0, 0, people - clicks), (1, 0, clicks - likes), (1, 1, likes),
+                ):  # fmt: skip
+                    if count:
+                        rows.append((f"2022-01-{day + 1:02}", cohort, hour, click, like, count))
+    return pl.DataFrame(
+        rows, schema=["date", "cohort", "hour", "click", "like", "count"], orient="row"
+    )
+
+
+@pytest.fixture(scope="module")
+def panel(hourly):
+    return dgd.Panel.from_counts(hourly, unit=None, behaviors=["click", "like"], context=["hour"])
+
+
+def test_contexts_of_a_cell_add_up_to_its_counts(panel, hourly):
+    plain = dgd.Panel.from_counts(
+        hourly.group_by("date", "cohort", "click", "like").agg(pl.col("count").sum()),
+        unit=None,
+        behaviors=["click", "like"],
+    )
+    np.testing.assert_array_equal(panel.patterns, plain.patterns)
+    events = panel.events
+    assert events.names == ("hour",)
+    assert len(events.cell) == 24 * 2 * 3
+    total = np.zeros_like(panel.patterns)
+    np.add.at(total, tuple(events.cell.T), events.patterns)
+    np.testing.assert_array_equal(total, panel.patterns)
+    earlier = panel.through("2022-01-10")
+    assert len(earlier.events.cell) == 10 * 2 * 3
+
+
+def test_events_teach_what_their_context_does(panel, tmp_path):
+    ends = {"train_end": "2022-01-14", "validation_end": "2022-01-19"}
+    model = dgd.DGD(supervision="events", behavior_penalty=1.0, start="training", epochs=60)
+    fit = model.fit(panel, **ends, seeds=[1])
+    effect = np.asarray(fit.models[0].context.effect)
+    deviation = fit.features.context_scaling.scale[0]
+    assert effect.shape == (1, 2)
+    assert effect[0, 0] / deviation == pytest.approx(1.0, abs=0.25)
+    fit.save(tmp_path / "events.dgd")
+    loaded = dgd.load(tmp_path / "events.dgd")
+    assert loaded.panel.events.names == ("hour",)
+    np.testing.assert_array_equal(loaded.panel.events.patterns, panel.events.patterns)
+    ours, theirs = fit.forecast(2).to_frame("polars"), loaded.forecast(2).to_frame("polars")
+    assert ours.equals(theirs)
+
+
+def test_later_events_do_not_move_a_fit(panel):
+    ends = {"train_end": "2022-01-10", "validation_end": "2022-01-12"}
+    model = dgd.DGD(supervision="events", start="training", epochs=3)
+    whole = model.fit(panel, **ends, seeds=[1])
+    short = model.fit(panel.through("2022-01-12"), **ends, seeds=[1])
+    np.testing.assert_array_equal(whole.models[0].context.effect, short.models[0].context.effect)
+
+
+def test_without_context_columns_supervision_by_events_is_supervision_by_counts(drawn):
+    dates = drawn.panel.dates
+    ends = {"train_end": dates[27], "validation_end": dates[34]}
+    fits = [
+        dgd.DGD(supervision=by, start="training", epochs=5).fit(drawn.panel, **ends, seeds=[1])
+        for by in ("counts", "events")
+    ]
+    for one, other in zip(
+        fits[0].predict(np.array([36]), 2), fits[1].predict(np.array([36]), 2), strict=True
+    ):
+        np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+def test_bad_contexts_are_refused(hourly):
+    def read(table, context):
+        return dgd.Panel.from_counts(table, unit=None, behaviors=["click", "like"], context=context)
+
+    with pytest.raises(InputError, match='context is the text "hour"; give a list'):
+        read(hourly, "hour")
+    with pytest.raises(InputError, match='context names "click", which is in use'):
+        read(hourly, ["click"])
+    with pytest.raises(InputError, match='counts has no column "minute"'):
+        read(hourly, ["minute"])
+    with pytest.raises(InputError, match=r'counts row 1, column hour: "noon" .* is not a number'):
+        read(hourly.with_columns(hour=pl.lit("noon")), ["hour"])
+    with pytest.raises(InputError, match="both give a count for date"):
+        read(pl.concat([hourly, hourly.head(1)]), ["hour"])
+
+
+def test_events_are_counted_by_context():
+    events = pl.DataFrame(
+        {
+            "day": ["2022-01-01"] * 5,
+            "hour": [1, 1, 2, 2, 2],
+            "click": [1, 1, 0, 1, 0],
+        }
+    )
+    counts = dgd.count_events(
+        events, time="day", timezone="UTC", behaviors=["click"], context=["hour"]
+    )
+    assert counts.columns == ["date", "unit", "cohort", "hour", "click", "count"]
+    assert counts.select("hour", "click", "count").rows() == [(1, 1, 2), (2, 0, 2), (2, 1, 1)]
