@@ -10,6 +10,7 @@ import pytest
 import dgd
 from dgd.context import EventContext
 from dgd.errors import InputError
+from dgd.event_counts import EventCounts
 from dgd.runtime import computing
 from random_models import BEHAVIORS, random_days, random_model
 from test_objective import OBJECTIVE
@@ -17,23 +18,10 @@ from test_objective import OBJECTIVE
 
 def one_by_one(outcomes):
     """Every event a group of its own, without context."""
-    from dgd.days import EventGroups
-
     counts = np.moveaxis(np.asarray(outcomes.patterns), 0, -1).astype(int)
-    days, cells = len(counts), counts.shape[1] * counts.shape[2]
-    cell, pattern = np.nonzero(counts.reshape(days * cells, -1))
-    times = counts.reshape(days * cells, -1)[cell, pattern]
-    cell, pattern = np.repeat(cell, times), np.repeat(pattern, times)
-    shown = np.zeros((counts.shape[-1], len(cell)))
-    shown[pattern, np.arange(len(cell))] = 1.0
-    starts = np.searchsorted(cell // cells, np.arange(days + 1))
-    return EventGroups(
-        jnp.asarray(cell),
-        jnp.zeros((len(cell), 0)),
-        jnp.asarray(shown),
-        tuple(starts.tolist()),
-        cells,
-    )
+    events = EventCounts.of_cells(counts).one_by_one()
+    assert len(events.cell) == counts.sum()
+    return events.groups(*counts.shape[:3])
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

@@ -5,7 +5,7 @@ fit = dgd.DGD().fit(panel, train_end="2022-04-21", validation_end="2022-04-28")
 fit.forecast(horizon=7).to_frame()
 """
 
-from dgd import baselines, datasets
+from dgd import baselines, datasets, diagnostics
 from dgd.backtesting import Backtest, backtest
 from dgd.counting import (
     Assignment,
@@ -50,6 +50,7 @@ __all__ = [
     "baselines",
     "count_events",
     "datasets",
+    "diagnostics",
     "example_world",
     "hash_bucket",
     "hash_buckets",

@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import jax.numpy as jnp
 import numpy as np
 import polars as pl
 from jaxtyping import Float, Int
+
+from dgd.days import EventGroups
 
 CELL = ("__dgd_day__", "__dgd_unit__", "__dgd_cohort__")
 
@@ -63,4 +66,24 @@ class EventCounts:
         shift = np.array([start, 0, 0])
         return EventCounts(
             self.names, self.cell[kept] - shift, self.context[kept], self.patterns[kept]
+        )
+
+    def one_by_one(self) -> "EventCounts":
+        """Every event as a group of its own."""
+        group, pattern = np.nonzero(self.patterns)
+        times = self.patterns[group, pattern]
+        group, pattern = np.repeat(group, times), np.repeat(pattern, times)
+        shown = np.zeros((len(group), self.patterns.shape[1]), np.int64)
+        shown[np.arange(len(group)), pattern] = 1
+        return EventCounts(self.names, self.cell[group], self.context[group], shown)
+
+    def groups(self, dates: int, units: int, cohorts: int) -> EventGroups:
+        """The groups as the model reads them, on a grid of that many cells."""
+        day, unit, cohort = self.cell.T
+        return EventGroups(
+            cell=jnp.asarray((day * units + unit) * cohorts + cohort),
+            context=jnp.asarray(self.context),
+            patterns=jnp.asarray(self.patterns.T.astype(np.float64)),
+            starts=tuple(np.searchsorted(day, np.arange(dates + 1)).tolist()),
+            cells_per_date=units * cohorts,
         )

@@ -135,6 +135,10 @@ class AbstractFeedback(eqx.Module):
         """The arrival states z and c a day later."""
 
     @abstractmethod
+    def strongest_push(self) -> Float[Array, ""]:
+        """M_B: more than any day can add to a coordinate of the shift."""
+
+    @abstractmethod
     def coefficients(self) -> list[Array]:
         """The coefficients that the regulariser holds."""
 
@@ -234,6 +238,11 @@ class Feedback(AbstractFeedback):
         unit = self.environment_retention * unit + self.unit_gain * surprise.departure
         return common, unit - unit.mean(-1, keepdims=True)
 
+    def strongest_push(self) -> Float[Array, ""]:
+        r"""max_l sum_h |B_hl| + max |b_f|: rates depart by at most one, fatigue is at most one."""
+        by_rates = jnp.abs(self.rate_response).sum(0).max()
+        return by_rates + jnp.abs(self.fatigue_response).max()
+
     def coefficients(self) -> list[Array]:
         return [self.rate_response, self.fatigue_response]
 
@@ -270,6 +279,9 @@ class WithoutFeedback(AbstractFeedback):
         self, common: Float[Array, " date"], unit: Float[Array, "date unit"], _surprise: Innovation
     ) -> tuple[Float[Array, " date"], Float[Array, "date unit"]]:
         return jnp.zeros_like(common), jnp.zeros_like(unit)
+
+    def strongest_push(self) -> Float[Array, ""]:
+        return jnp.asarray(0.0)
 
     def coefficients(self) -> list[Array]:
         return []

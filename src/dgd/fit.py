@@ -1,6 +1,7 @@
 """Fit: what training left behind, ready to forecast."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -119,6 +120,18 @@ class Fit:
                 self.settings.dispersion,
             )
             return tuple(states_at_dawn(model, *days) for model in self.models)
+
+    def with_nodes(self, nodes: int) -> "Fit":
+        """The same parameters integrated at `nodes` nodes per component and dimension."""
+        return self.with_models([model.with_nodes(nodes) for model in self.models], nodes=nodes)
+
+    def with_models(self, models: Sequence[Model], **changed: Any) -> "Fit":
+        """The same training with other parameters, and the settings that these change."""
+        runs = [
+            replace(run, parameters=model) for run, model in zip(self.runs, models, strict=True)
+        ]
+        settings = replace(self.settings, **changed)
+        return Fit(settings, self.panel, self.split, self.features, tuple(runs))
 
     def with_panel(self, panel: Panel) -> "Fit":
         """The same parameters on a panel with more days: forecasts start from its counts."""

@@ -45,6 +45,14 @@ class Model(eqx.Module):
         behaviors = self.behavior.unit_intercept.shape[1]
         return State.zero(units, cohorts, behaviors, len(self.arrival.loading))
 
+    def with_nodes(self, nodes: int) -> "Model":
+        """The same parameters, integrated at `nodes` nodes per component and dimension."""
+        return replace(
+            self,
+            population=self.population.with_nodes(nodes),
+            readout=self.readout.with_nodes(nodes),
+        )
+
     def predict(self, state: State, inputs: Inputs) -> Prediction:
         """Every date's outcomes from the state at its beginning, all dates in one batch."""
         return integrate(self.at_nodes(state, inputs), self.behavior.dependence)

@@ -6,6 +6,7 @@ points in propensity space at which contact and response are evaluated.
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import equinox as eqx
@@ -48,6 +49,21 @@ class AbstractPopulation(eqx.Module):
     @abstractmethod
     def types(self) -> Types:
         """Share, mean and spread of each response type."""
+
+    @abstractmethod
+    def with_nodes(self, nodes: int) -> "AbstractPopulation":
+        """The same distribution, integrated at `nodes` nodes per component and dimension."""
+
+    @abstractmethod
+    def tilted(self, loading: Float[Array, " dim"]) -> "AbstractPopulation":
+        """The distribution with density in proportion to exp(loading^T u) times this one.
+
+        Tilting by the opposite loading undoes it.
+        """
+
+    @abstractmethod
+    def log_moment(self, loading: Float[Array, " dim"]) -> Float[Array, " cohort"]:
+        """log E exp(loading^T U), without any quadrature."""
 
     def trainable(self) -> PyTree[bool]:
         """True for every array that training may change."""
@@ -106,6 +122,28 @@ class GaussianMixture(AbstractPopulation):
     def types(self) -> Types:
         return Types(self.weights, self.means, jnp.sqrt((self.factors**2).sum(-1)))
 
+    def with_nodes(self, nodes: int) -> "GaussianMixture":
+        return replace(self, nodes=nodes)
+
+    def tilted(self, loading: Float[Array, " dim"]) -> "GaussianMixture":
+        r"""A Gaussian mixture again: components are moved and weighed anew.
+
+        .. math:: \tilde\mu_k = \mu_k + \Sigma_k \gamma, \qquad
+            \tilde\pi_k \propto \pi_k \exp(\gamma^T\mu_k + \tfrac12 \gamma^T\Sigma_k\gamma)
+        """
+        moved = self.means + jnp.einsum("gkdc,gkec,e->gkd", self.factors, self.factors, loading)
+        return replace(self, logits=self.logits + self._log_factor(loading), means=moved)
+
+    def log_moment(self, loading: Float[Array, " dim"]) -> Float[Array, " cohort"]:
+        return jax.nn.logsumexp(
+            jax.nn.log_softmax(self.logits, axis=-1) + self._log_factor(loading), axis=-1
+        )
+
+    def _log_factor(self, loading: Float[Array, " dim"]) -> Float[Array, "cohort component"]:
+        """log zeta_k, of each component's own exponential moment."""
+        along = jnp.einsum("gkdc,d->gkc", self.factors, loading)
+        return self.means @ loading + 0.5 * (along**2).sum(-1)
+
 
 class FixedGaussian(AbstractPopulation):
     """A Gaussian mixture that stays as it started; everything else is trained around it."""
@@ -120,6 +158,15 @@ class FixedGaussian(AbstractPopulation):
 
     def types(self) -> Types:
         return self.mixture.types()
+
+    def with_nodes(self, nodes: int) -> "FixedGaussian":
+        return FixedGaussian(self.mixture.with_nodes(nodes))
+
+    def tilted(self, loading: Float[Array, " dim"]) -> "FixedGaussian":
+        return FixedGaussian(self.mixture.tilted(loading))
+
+    def log_moment(self, loading: Float[Array, " dim"]) -> Float[Array, " cohort"]:
+        return self.mixture.log_moment(loading)
 
     def trainable(self) -> PyTree[bool]:
         return jax.tree.map(lambda _: False, self)
@@ -143,6 +190,16 @@ class SupportPoints(AbstractPopulation):
     def types(self) -> Types:
         shares = jax.nn.softmax(self.logits, axis=-1)
         return Types(shares, self.points, jnp.zeros_like(self.points))
+
+    def with_nodes(self, nodes: int) -> "SupportPoints":  # noqa: ARG002 (points are exact)
+        return self
+
+    def tilted(self, loading: Float[Array, " dim"]) -> "SupportPoints":
+        return SupportPoints(self.logits + self.points @ loading, self.points)
+
+    def log_moment(self, loading: Float[Array, " dim"]) -> Float[Array, " cohort"]:
+        log_share = jax.nn.log_softmax(self.logits, axis=-1)
+        return jax.nn.logsumexp(log_share + self.points @ loading, axis=-1)
 
 
 MATCHED_POINTS = 3

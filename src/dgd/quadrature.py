@@ -14,7 +14,7 @@ from scipy.stats import norm, qmc
 from dgd.errors import InputError
 
 MAX_NODES = 200
-MAX_SOBOL_NODES = 1024
+SOBOL_PER_NODE = 128
 SOBOL_SEED = 20260915
 
 
@@ -30,9 +30,9 @@ def standard_normal_rule(dim: int, nodes: int) -> Rule:
     """Gauss-Hermite product nodes for one or two dimensions, Sobol nodes beyond.
 
     `nodes` counts nodes per dimension. From three dimensions on, the product
-    would grow too fast: the rule takes the next power of two above
-    nodes**dim, at most 1,024, of one fixed scrambled Sobol sequence mapped
-    through the normal quantile, with equal weights.
+    would grow too fast: the rule takes the next power of two above nodes**dim,
+    or above 128 nodes where that is less, of one fixed scrambled Sobol
+    sequence mapped through the normal quantile, with equal weights.
     """
     if dim < 1 or nodes < 1:
         raise InputError(f"dim {dim} and nodes {nodes}: both must be at least 1.")
@@ -40,7 +40,7 @@ def standard_normal_rule(dim: int, nodes: int) -> Rule:
         raise InputError(f"nodes {nodes} is more than {MAX_NODES}; so many lose precision.")
     if dim <= 2:
         return _gauss_hermite(dim, nodes)
-    count = min(MAX_SOBOL_NODES, 2 ** int(np.ceil(np.log2(nodes**dim))))
+    count = 2 ** int(np.ceil(np.log2(min(nodes**dim, SOBOL_PER_NODE * nodes))))
     sobol = qmc.Sobol(dim, scramble=True, rng=np.random.default_rng(SOBOL_SEED))
     points = norm.ppf(sobol.random_base2(int(np.log2(count))))
     return Rule(points, np.full(count, 1.0 / count))

@@ -32,6 +32,16 @@ class AbstractReadout(eqx.Module):
         """Whose behaviour is recorded; `arriving` is each node's share of a cell's arrivals."""
 
     @abstractmethod
+    def total(
+        self, intensity: Float[Array, "date unit cohort"]
+    ) -> Float[Array, "date unit cohort"]:
+        """D: what the shares of those seen were divided by; `intensity` is that of arrivals."""
+
+    @abstractmethod
+    def with_nodes(self, nodes: int) -> "AbstractReadout":
+        """The same readout, integrated at `nodes` nodes per component and dimension."""
+
+    @abstractmethod
     def scale_departure(self) -> Float[Array, " scale"]:
         """How far the readout's own scale parameters have moved from where they started."""
 
@@ -48,6 +58,14 @@ class ArrivalWeighted(AbstractReadout):
 
     def seen(self, there: Support, arriving: Float[Array, "date unit cohort node"]) -> Seen:
         return Seen(there.points, arriving)
+
+    def total(
+        self, intensity: Float[Array, "date unit cohort"]
+    ) -> Float[Array, "date unit cohort"]:
+        return intensity
+
+    def with_nodes(self, nodes: int) -> "ArrivalWeighted":  # noqa: ARG002 (it has none)
+        return self
 
     def scale_departure(self) -> Float[Array, " scale"]:
         return jnp.zeros(0)
@@ -72,6 +90,14 @@ class Separated(AbstractReadout):
         own = self.population.support()
         shares = jnp.exp(own.log_weights)[None, None]
         return Seen(own.points, jnp.broadcast_to(shares, (*arriving.shape[:3], shares.shape[-1])))
+
+    def total(
+        self, intensity: Float[Array, "date unit cohort"]
+    ) -> Float[Array, "date unit cohort"]:
+        return jnp.ones_like(intensity)
+
+    def with_nodes(self, nodes: int) -> "Separated":
+        return Separated(self.population.with_nodes(nodes))
 
     def scale_departure(self) -> Float[Array, " scale"]:
         return self.population.scale_departure()

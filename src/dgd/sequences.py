@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Int
 
-from dgd.days import EventGroups, Inputs, Outcomes
+from dgd.days import Inputs, Outcomes
 from dgd.errors import InputError
 from dgd.event_counts import EventCounts
 from dgd.features import FeatureMaker
@@ -41,15 +41,8 @@ def recorded_events(
         events = EventCounts.of_cells(panel.patterns[start:stop])
     else:
         events = panel.events.between(start, stop)
-    units, cohorts = len(panel.units), len(panel.cohorts)
-    day, unit, cohort = events.cell.T
-    groups = EventGroups(
-        cell=jnp.asarray((day * units + unit) * cohorts + cohort),
-        context=jnp.asarray(maker.context_scaling.apply(events.context)),
-        patterns=jnp.asarray(events.patterns.T.astype(np.float64)),
-        starts=tuple(np.searchsorted(day, np.arange(stop - start + 1)).tolist()),
-        cells_per_date=units * cohorts,
-    )
+    scaled = replace(events, context=maker.context_scaling.apply(events.context))
+    groups = scaled.groups(stop - start, len(panel.units), len(panel.cohorts))
     return inputs, replace(outcomes, events=groups)
 
 

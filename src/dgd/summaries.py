@@ -1,6 +1,7 @@
 """What a fitted model says about the crowd, as tidy tables."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -8,6 +9,7 @@ import polars as pl
 from dgd.feedback import Feedback
 from dgd.ingest import Label
 from dgd.model import Model
+from dgd.population import Types
 from dgd.runtime import computing
 
 FACTORS = {
@@ -27,21 +29,28 @@ def population_table(
     rows = []
     for seed, model in zip(seeds, models, strict=True):
         with computing():
-            share, mean, spread = (np.asarray(part) for part in model.population.types())
-        for place, component in np.ndindex(*share.shape):
-            row = {
-                "seed": seed,
-                "cohort": cohorts[place],
-                "type": component + 1,
-                "share": float(share[place, component]),
-            }
-            dims = mean.shape[-1]
-            for d in range(dims):
-                suffix = "" if dims == 1 else f" {d + 1}"
-                row[f"mean{suffix}"] = float(mean[place, component, d])
-                row[f"spread{suffix}"] = float(spread[place, component, d])
-            rows.append(row)
+            types = model.population.types()
+        rows += [{"seed": seed, **row} for row in type_rows(types, cohorts)]
     return pl.DataFrame(rows)
+
+
+def type_rows(types: Types, cohorts: Sequence[Label]) -> list[dict[str, Any]]:
+    """Every cohort's response types; dimensions are numbered where there are several."""
+    share, mean, spread = (np.asarray(part) for part in types)
+    rows = []
+    for place, component in np.ndindex(*share.shape):
+        row = {
+            "cohort": cohorts[place],
+            "type": component + 1,
+            "share": float(share[place, component]),
+        }
+        dims = mean.shape[-1]
+        for d in range(dims):
+            suffix = "" if dims == 1 else f" {d + 1}"
+            row[f"mean{suffix}"] = float(mean[place, component, d])
+            row[f"spread{suffix}"] = float(spread[place, component, d])
+        rows.append(row)
+    return rows
 
 
 def dynamics_table(models: Sequence[Model], seeds: Sequence[int]) -> pl.DataFrame:

@@ -4,6 +4,7 @@ import typer
 
 from dgd.cli import data
 from dgd.cli.backtest import backtest
+from dgd.cli.check import check
 from dgd.cli.console import EXIT_CODES, leaving_cleanly
 from dgd.cli.count import count
 from dgd.cli.demo import demo
@@ -23,7 +24,7 @@ app = typer.Typer(
 )
 
 
-for _command in (demo, simulate, count, fit, forecast, info, backtest, reproduce):
+for _command in (demo, simulate, count, fit, forecast, info, check, backtest, reproduce):
     app.command()(leaving_cleanly(_command))
 
 app.add_typer(data.app)

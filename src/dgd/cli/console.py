@@ -112,8 +112,18 @@ def show(title: str, table: pl.DataFrame, most: int = 24) -> None:
 
 def _cell(value: object) -> str:
     if isinstance(value, float):
-        return f"{value:,.4f}" if abs(value) < 10 else f"{value:,.2f}"
+        return shown_number(value)
     return "" if value is None else str(value)
+
+
+def shown_number(value: float) -> str:
+    """Four decimals, or as many figures where four decimals would hide them."""
+    size = abs(value)
+    if 0 < size < 1e-4:
+        return f"{value:.2e}"
+    if 0 < size < 0.01:
+        return f"{value:.4g}"
+    return f"{value:,.4f}" if size < 10 else f"{value:,.2f}"
 
 
 def print_json(value: Any) -> None:

@@ -1,6 +1,5 @@
 """What `dgd fit` and `dgd backtest` read from the command line."""
 
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,7 +63,7 @@ def _settings(given: list[str]) -> dict[str, Any]:
     """Settings written as name=value, each read as the kind of value the setting has."""
     from dgd.settings import Settings
 
-    kinds = {field.name: type(field.default) for field in fields(Settings)}
+    kinds = {name: type(value) for name, value in Settings().as_dict().items()}
     found: dict[str, Any] = {}
     for text in given:
         name, equals, value = text.partition("=")

@@ -7,7 +7,7 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from dgd.cli.console import check_target, err, out, ready_folder, show
+from dgd.cli.console import check_target, err, out, ready_folder, show, shown_number
 from dgd.tensor_files import write_atomically
 
 FIGURE = "daily-forecasts"
@@ -25,7 +25,8 @@ def reproduce(
     """Compute the paper's tables on the data at hand and print them beside its figures.
 
     Tables: data-windows, history-selection, retail-behavior-counts, behavior-nll,
-    behavior-response, ablation-representation, ablation-dynamics, dynamics-recovery.
+    behavior-response, ablation-representation, ablation-dynamics, dynamics-recovery,
+    numerical.
     The figure: daily-forecasts. "all" makes everything and, without --results, writes
     docs/results.md.
 
@@ -74,13 +75,8 @@ def _page(tables: dict[str, pl.DataFrame]) -> str:
         parts += ["", f"## {title}", "", "| model | window | metric | ours | sd | paper |"]
         parts.append("|---|---|---|---|---|---|")
         for row in table.iter_rows(named=True):
-            shown = [_number(row[column]) for column in ("mean", "sd", "paper")]
+            found = [row[column] for column in ("mean", "sd", "paper")]
+            shown = ["" if value is None else shown_number(value) for value in found]
             cells = [row["model"], row["window"], row["metric"], *shown]
             parts.append(f"| {' | '.join(cells)} |")
     return "\n".join(parts) + "\n"
-
-
-def _number(value: float | None) -> str:
-    if value is None:
-        return ""
-    return f"{value:.4f}" if abs(value) < 10 else f"{value:.2f}"

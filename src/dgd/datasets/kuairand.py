@@ -4,6 +4,7 @@ Gao et al. 2022, CC BY-SA 4.0. Every exposure on the recommendation page is one
 arrival. Users are cohorts fixed from earlier exposures; creators are units.
 """
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ RECOMMENDATION_PAGE = 1
 BUCKETS = 64
 YEAR = 2022
 LATEST_MS = 4_102_444_800_000  # the year 2100: larger numbers are not milliseconds
+HOUR_WAVES = ("hour sine", "hour cosine")
 CREATORS = 4
 SUMMARY_RETENTION = 0.5
 
@@ -57,6 +59,7 @@ def kuairand(
     window: str | Window = "standard",
     buckets: Sequence[int] | None = None,
     log: str | None = None,
+    by_hour: bool = False,
 ) -> Dataset:
     """The exposures of one window: nine cohorts, five units, seven behaviours.
 
@@ -68,6 +71,8 @@ def kuairand(
     - `buckets`: which of the 64 hash buckets of users to keep; bucket 1 as in the
         paper, and 0 to 31 for the late window.
     - `log`: the log of a window of your own, "standard" unless you say "random".
+    - `by_hour`: tell exposures of a day apart by their hour in Shanghai, for
+        `DGD(supervision="events")`: the context columns are the hour's sine and cosine.
 
     Eight cohorts cross four quantile groups of the smoothed click rate with two of the
     exposure volume in the history of the standard log; users unknown to it are
@@ -91,7 +96,7 @@ def kuairand(
         tally.keep("in the history", exposures.filter(pl.col("date").is_between(*window.history)))
         report = report.vstack(tally.report().with_columns(pl.lit("standard").alias("log")))
     return Dataset(
-        panel=_panel(events, exposures, window),
+        panel=_panel(events, exposures, window, HOUR_WAVES if by_hour else ()),
         window=window,
         report=report,
         thresholds={},
@@ -271,11 +276,16 @@ def _exposures(
     pool = rows.join(creators, on="video_id", how="inner", maintain_order="left")
     rows = tally.keep("video in the candidate pool", pool)
     moment = pl.from_epoch("time_ms", "ms").dt.replace_time_zone("UTC")
-    day = moment.dt.convert_time_zone(TIME_ZONE).dt.date()
-    return rows.rename(BEHAVIORS).with_columns(day.alias("date")), tally
+    local = moment.dt.convert_time_zone(TIME_ZONE)
+    turn = local.dt.hour() * (math.tau / 24)
+    waves = (turn.sin().alias(HOUR_WAVES[0]), turn.cos().alias(HOUR_WAVES[1]))
+    dated = rows.rename(BEHAVIORS).with_columns(local.dt.date().alias("date"), *waves)
+    return dated, tally
 
 
-def _panel(events: pl.DataFrame, history: pl.DataFrame, window: Window) -> Panel:
+def _panel(
+    events: pl.DataFrame, history: pl.DataFrame, window: Window, context: Sequence[str]
+) -> Panel:
     cohorts = rate_cohorts(
         history, person="user_id", behavior="click", time="date",
         start=window.history[0], end=window.history[1],
@@ -287,10 +297,12 @@ def _panel(events: pl.DataFrame, history: pl.DataFrame, window: Window) -> Panel
     )  # fmt: skip
     behaviors = list(BEHAVIORS.values())
     labelled = units.assign(cohorts.assign(events))
-    counts = labelled.group_by("date", "unit", "cohort", *behaviors).agg(pl.len().alias("count"))
+    keys = ["date", "unit", "cohort", *context, *behaviors]
+    counts = labelled.group_by(keys).agg(pl.len().alias("count"))
     return Panel.from_counts(
         counts,
         behaviors=behaviors,
+        context=context,
         sizes=cohorts.sizes,
         units=units.labels,
         cohorts=cohorts.labels,

@@ -14,6 +14,7 @@ from dgd.paper.data_windows import data_windows
 from dgd.paper.dynamics_recovery import dynamics_recovery
 from dgd.paper.history_selection import history_selection
 from dgd.paper.models import Scored
+from dgd.paper.numerical import numerical
 from dgd.paper.retail_behavior_counts import retail_behavior_counts
 from dgd.paper.windows import Progress, Windows
 
@@ -26,6 +27,7 @@ TABLES: dict[str, Callable[[Scored], pl.DataFrame]] = {
     "ablation-representation": ablation_representation,
     "ablation-dynamics": ablation_dynamics,
     "dynamics-recovery": dynamics_recovery,
+    "numerical": numerical,
 }
 WITHOUT_DATA = {"dynamics-recovery"}
 """Tables that draw their own data."""

@@ -34,6 +34,11 @@ class Windows:
         loaders = {name: partial(kuairand, self.folder, w) for name, w in KUAIRAND.items()}
         return _readable(loaders, self.tell)
 
+    @cached_property
+    def by_hour(self) -> dict[str, Dataset]:
+        """The KuaiRand windows with every exposure's hour beside its day."""
+        return {name: kuairand(self.folder, KUAIRAND[name], by_hour=True) for name in self.kuairand}
+
     @property
     def all(self) -> dict[str, Dataset]:
         return {**self.kuairand, **self.retail}

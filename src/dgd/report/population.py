@@ -1,5 +1,7 @@
 """Who is out there: the densities a fit has learned, with their quadrature nodes."""
 
+from collections.abc import Sequence
+
 import altair as alt
 import numpy as np
 import polars as pl
@@ -7,6 +9,8 @@ from scipy.stats import norm
 
 from dgd.errors import InputError
 from dgd.fit import Fit
+from dgd.ingest import Label
+from dgd.population import AbstractPopulation
 from dgd.runtime import computing
 
 POINTS = 200
@@ -14,28 +18,30 @@ POINTS = 200
 
 def density_table(fit: Fit) -> pl.DataFrame:
     """One row per seed, cohort and propensity: the density of the first dimension."""
-    parts = []
-    for run in fit.runs:
-        with computing():
-            share, mean, spread = (np.asarray(x) for x in run.parameters.population.types())
-        mean, scale = mean[..., 0], spread[..., 0]
-        if not (scale > 0).all():
-            raise InputError("a discrete population has no density; ask for node_table instead.")
-        low, high = (mean - 3.5 * scale).min(), (mean + 3.5 * scale).max()
-        grid = np.linspace(low, high, POINTS)
-        density = (share[..., None] * norm.pdf(grid, mean[..., None], scale[..., None])).sum(1)
-        for place, cohort in enumerate(fit.panel.cohorts):
-            parts.append(
-                pl.DataFrame(
-                    {
-                        "seed": np.full(POINTS, run.seed),
-                        "cohort": [str(cohort)] * POINTS,
-                        "propensity": grid,
-                        "density": density[place],
-                    }
-                )
-            )
-    return pl.concat(parts)
+    return pl.concat(
+        density_of(run.parameters.population, fit.panel.cohorts).with_columns(
+            pl.lit(run.seed).alias("seed")
+        )
+        for run in fit.runs
+    ).select("seed", "cohort", "propensity", "density")
+
+
+def density_of(population: AbstractPopulation, cohorts: Sequence[Label]) -> pl.DataFrame:
+    """One row per cohort and propensity; all cohorts share their propensities."""
+    with computing():
+        share, mean, spread = (np.asarray(x) for x in population.types())
+    mean, scale = mean[..., 0], spread[..., 0]
+    if not (scale > 0).all():
+        raise InputError("a discrete population has no density; ask for node_table instead.")
+    grid = np.linspace((mean - 3.5 * scale).min(), (mean + 3.5 * scale).max(), POINTS)
+    density = (share[..., None] * norm.pdf(grid, mean[..., None], scale[..., None])).sum(1)
+    return pl.DataFrame(
+        {
+            "cohort": [str(cohort) for cohort in cohorts for _ in range(POINTS)],
+            "propensity": np.tile(grid, len(cohorts)),
+            "density": density.ravel(),
+        }
+    )
 
 
 def node_table(fit: Fit) -> pl.DataFrame:

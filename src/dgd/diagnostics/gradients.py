@@ -1,0 +1,84 @@
+"""Are the gradients right, and do they reach every part of the model?"""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import polars as pl
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Array, Float
+
+from dgd.days import Inputs, Outcomes
+from dgd.fit import Fit
+from dgd.model import Model
+from dgd.objective import Objective
+from dgd.runtime import computing
+from dgd.sequences import recorded_events
+
+STEP = 1e-5
+ENTRIES = 4
+"""Entries of every array that are compared with differences, the largest gradients first."""
+
+
+def gradient_check(fit: Fit) -> pl.DataFrame:
+    """One row per seed and trained array: its gradient beside central differences.
+
+    The training objective is taken at the fitted parameters; `difference` is the
+    largest distance of automatic from central differences among the entries compared.
+    """
+    rows = []
+    with computing():
+        days = recorded_events(
+            fit.panel, fit.features, fit.split.first, fit.split.train_stop, fit.settings.dispersion
+        )
+        for seed, model in zip(fit.seeds, fit.models, strict=True):
+            free, fixed = eqx.partition(model, model.trainable())
+            vector, unravel = ravel_pytree(free)
+            slope = np.asarray(_slope(fit.settings.objective, free, fixed, *days))
+            start = 0
+            for path, array in jax.tree_util.tree_leaves_with_path(free):
+                name = jax.tree_util.keystr(path, simple=True, separator=".")
+                if not array.size:
+                    continue
+                own = slope[start : start + array.size]
+                places = start + np.argsort(-np.abs(own))[:ENTRIES]
+                start += array.size
+                ends = [
+                    [
+                        _value(
+                            fit.settings.objective,
+                            unravel(vector.at[place].add(sign * STEP)),
+                            fixed,
+                            *days,
+                        )
+                        for sign in (1.0, -1.0)
+                    ]
+                    for place in places
+                ]
+                central = np.array([float(up - down) / (2 * STEP) for up, down in ends])
+                rows.append(
+                    {
+                        "seed": seed,
+                        "array": name,
+                        "largest gradient": float(np.abs(own).max()),
+                        "difference": float(np.abs(central - slope[places]).max()),
+                    }
+                )
+    return pl.DataFrame(rows)
+
+
+@eqx.filter_jit
+def _value(
+    objective: Objective, free: Model, fixed: Model, inputs: Inputs, outcomes: Outcomes
+) -> Float[Array, ""]:
+    return objective.train(eqx.combine(free, fixed), inputs, outcomes)[0]
+
+
+@eqx.filter_jit
+def _slope(
+    objective: Objective, free: Model, fixed: Model, inputs: Inputs, outcomes: Outcomes
+) -> Float[Array, " parameter"]:
+    vector, unravel = ravel_pytree(free)
+    return jax.grad(
+        lambda x: jnp.asarray(objective.train(eqx.combine(unravel(x), fixed), inputs, outcomes)[0])
+    )(vector)

@@ -1,0 +1,30 @@
+"""Who is there and who is seen, as a table."""
+
+from typing import Any
+
+import polars as pl
+
+from dgd.diagnostics.tilting import who_is_seen, who_is_there
+from dgd.fit import Fit
+from dgd.frames import from_polars
+from dgd.runtime import computing
+from dgd.summaries import type_rows
+
+VIEWS = {"there": who_is_there, "seen": who_is_seen}
+
+
+def people(fit: Fit, kind: str | None = None) -> Any:
+    """One row per seed, view, cohort and response type: share, mean and spread.
+
+    "there" is the population itself; "seen" is the population behind recorded
+    arrivals, in which types that are reached often weigh more.
+    """
+    rows = []
+    for seed, model in zip(fit.seeds, fit.models, strict=True):
+        for view, of in VIEWS.items():
+            with computing():
+                types = of(model).types()
+            rows += [
+                {"seed": seed, "people": view, **row} for row in type_rows(types, fit.panel.cohorts)
+            ]
+    return from_polars(pl.DataFrame(rows), kind or fit.panel.kind)

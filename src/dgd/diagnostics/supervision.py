@@ -1,0 +1,80 @@
+"""Counts against events: the same objective, the same gradients.
+
+Events that share their cell's context enter one by one; counts enter as they
+are. The two likelihoods differ by a number of orderings that no parameter moves.
+"""
+
+from dataclasses import replace
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+import polars as pl
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Array, Float
+
+from dgd.context import EventContext, SharedContext
+from dgd.days import Inputs, Outcomes
+from dgd.event_counts import EventCounts
+from dgd.fit import Fit
+from dgd.model import Model
+from dgd.objective import Objective
+from dgd.runtime import computing
+from dgd.sequences import recorded_days
+
+
+def counts_against_events(fit: Fit) -> pl.DataFrame:
+    """Two rows per seed: the training objective from counts, and from events.
+
+    Events enter one by one, and grouped by equal context as training groups them; here
+    all events of a cell share theirs.
+    """
+    panel, split = fit.panel, fit.split
+    rows = []
+    with computing():
+        inputs, counts = recorded_days(
+            panel, fit.features, split.first, split.train_stop, fit.settings.dispersion
+        )
+        cells = EventCounts.of_cells(panel.patterns[split.train])
+        forms = {"one by one": cells.one_by_one(), "grouped": cells}
+        none = jnp.zeros((0, len(panel.behaviors)))
+        objective = fit.settings.objective
+        for seed, model in zip(fit.seeds, fit.models, strict=True):
+            shared = replace(model, context=SharedContext())
+            own = replace(model, context=EventContext(none))
+            from_counts, slope = _value_and_slope(objective, shared, inputs, counts)
+            for form, events in forms.items():
+                told = replace(counts, events=events.groups(*counts.arrivals.shape))
+                from_events, other = _value_and_slope(objective, own, inputs, told)
+                rows.append(
+                    {
+                        "seed": seed,
+                        "events": form,
+                        "groups": len(events.cell),
+                        "objective": from_counts,
+                        "objective difference": abs(from_events - from_counts),
+                        "largest gradient": float(np.abs(slope).max()),
+                        "gradient difference": float(np.abs(other - slope).max()),
+                    }
+                )
+    return pl.DataFrame(rows)
+
+
+@eqx.filter_jit
+def _evaluated(
+    objective: Objective, model: Model, inputs: Inputs, outcomes: Outcomes
+) -> tuple[Float[Array, ""], Model]:
+    free, fixed = eqx.partition(model, model.trainable())
+
+    def value(parameters: Model) -> Float[Array, ""]:
+        return objective.train(eqx.combine(parameters, fixed), inputs, outcomes)[0]
+
+    found: tuple[Float[Array, ""], Model] = eqx.filter_value_and_grad(value)(free)
+    return found
+
+
+def _value_and_slope(
+    objective: Objective, model: Model, inputs: Inputs, outcomes: Outcomes
+) -> tuple[float, np.ndarray]:
+    value, slope = _evaluated(objective, model, inputs, outcomes)
+    return float(value), np.asarray(ravel_pytree(slope)[0])
