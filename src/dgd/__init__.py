@@ -5,7 +5,7 @@ fit = dgd.DGD().fit(panel, train_end="2022-04-21", validation_end="2022-04-28")
 fit.forecast(horizon=7).to_frame()
 """
 
-from dgd import baselines, datasets, diagnostics
+from dgd import baselines, choice, datasets, diagnostics
 from dgd.backtesting import Backtest, backtest
 from dgd.counting import (
     Assignment,
@@ -48,6 +48,7 @@ __all__ = [
     "World",
     "backtest",
     "baselines",
+    "choice",
     "count_events",
     "datasets",
     "diagnostics",

@@ -9,6 +9,7 @@ five three-day endpoints. Each seed is scored on its own, then scores are averag
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import combinations
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -172,6 +173,10 @@ def score_days(
     }
     if len(panel.behaviors) > 1:
         found["pair_mae"] = scoring.pair_mae(counts, patterns)
+        pairs = zip(
+            combinations(panel.behaviors, 2), scoring.pair_errors(counts, patterns), strict=True
+        )
+        found |= {f"pair_mae_{one}_{other}": float(error) for (one, other), error in pairs}
     if dispersion is not None:
         law = (recorded, arrivals, dispersion)
         found["arrival_deviance"] = count_scores.negative_binomial_deviance(*law)

@@ -8,7 +8,6 @@ from typing import Any
 
 import jax
 import numpy as np
-import polars as pl
 from jaxtyping import Float, Int
 from narwhals.typing import IntoFrame
 
@@ -20,6 +19,7 @@ from dgd.frames import from_polars
 from dgd.model import Model
 from dgd.panel import Panel
 from dgd.periods import Moment
+from dgd.run_tables import history_table, summary_table
 from dgd.runtime import computing
 from dgd.sequences import days_ahead, recorded_days
 from dgd.settings import Settings
@@ -151,32 +151,11 @@ class Fit:
 
     def history(self, kind: str | None = None) -> Any:
         """One row per seed and epoch: training and validation objective."""
-        rows = [
-            pl.DataFrame(
-                {
-                    "seed": np.full(len(run.train_objective), run.seed),
-                    "epoch": np.arange(len(run.train_objective)),
-                    "training": run.train_objective,
-                    "validation": run.validation_objective,
-                }
-            )
-            for run in self.runs
-        ]
-        return from_polars(pl.concat(rows), kind or self.panel.kind)
+        return from_polars(history_table(self.runs), kind or self.panel.kind)
 
     def summary(self, kind: str | None = None) -> Any:
         """One row per seed: the epoch kept, its validation objective, why training ended."""
-        table = pl.DataFrame(
-            {
-                "seed": [run.seed for run in self.runs],
-                "start": [run.start for run in self.runs],
-                "epoch kept": [run.best_epoch for run in self.runs],
-                "validation objective": [run.best_objective for run in self.runs],
-                "epochs run": [len(run.train_objective) for run in self.runs],
-                "ended because": [run.reason for run in self.runs],
-            }
-        )
-        return from_polars(table, kind or self.panel.kind)
+        return from_polars(summary_table(self.runs), kind or self.panel.kind)
 
     def population(self, kind: str | None = None) -> Any:
         """One row per seed, cohort and response type: share, mean and spread."""

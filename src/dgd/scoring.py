@@ -89,13 +89,20 @@ def pair_mae(counts: Counts, patterns: Patterns) -> float:
     .. math:: mean_{h<h'}\; mean_{t: N_t > 0}\;
         \frac{100}{N_t} \Big|\sum_{c,y} [N_{ct} q_{ct}(y) - C_{ct}(y)]\, y_h y_{h'}\Big|
     """
+    errors = pair_errors(counts, patterns)
+    return float(errors.mean()) if len(errors) else float("nan")
+
+
+def pair_errors(counts: Counts, patterns: Patterns) -> Float[np.ndarray, " pair"]:
+    """The same error of each pair by itself, in the order of `combinations`."""
     bits = behavior_bits(_behaviors(counts))
-    pairs = list(combinations(range(bits.shape[1]), 2))
-    if not pairs:
-        return float("nan")
-    both = np.stack([bits[:, h] * bits[:, k] for h, k in pairs], axis=-1)
-    expected = (counts.sum(-1)[..., None] * patterns).sum((1, 2)) @ both
-    return _mean_rate_error(expected, counts.sum((1, 2)) @ both, counts.sum((1, 2, 3)))
+    arrivals = counts.sum((1, 2, 3))
+    expected = (counts.sum(-1)[..., None] * patterns).sum((1, 2))
+    errors = []
+    for h, k in combinations(range(bits.shape[1]), 2):
+        both = (bits[:, h] * bits[:, k])[:, None]
+        errors.append(_mean_rate_error(expected @ both, counts.sum((1, 2)) @ both, arrivals))
+    return np.array(errors)
 
 
 def behavior_count_mae(counts: Counts, arrivals: Arrivals, patterns: Patterns) -> float:

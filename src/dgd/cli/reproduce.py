@@ -26,7 +26,7 @@ def reproduce(
 
     Tables: data-windows, history-selection, retail-behavior-counts, behavior-nll,
     behavior-response, ablation-representation, ablation-dynamics, dynamics-recovery,
-    numerical.
+    choice-recovery, numerical.
     The figure: daily-forecasts. "all" makes everything and, without --results, writes
     docs/results.md.
 

@@ -60,8 +60,8 @@ def quadrature_bounds(fit: Fit, exact_nodes: int = EXACT_NODES) -> pl.DataFrame:
             model = run.parameters
             exact = model.with_nodes(exact_nodes)
             found = {
-                **_probability_errors(model, exact, state, inputs),
-                **_gradient_errors(model, exact, *_last(state, inputs)),
+                **probability_errors(model, exact, state, inputs),
+                **gradient_errors(model, exact, *_last(state, inputs)),
             }
             rows += [{"seed": run.seed, **_row(name, *pair)} for name, pair in found.items()]
     return pl.DataFrame(rows)
@@ -96,9 +96,10 @@ def integrals(
     return total, total[None] * integrate(nodes, model.behavior.dependence).patterns
 
 
-def _probability_errors(
+def probability_errors(
     model: Model, exact: Model, state: State, inputs: Inputs
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Errors of `model` against `exact`, and their bounds, for every cell and pattern."""
     near_total, near = (np.asarray(x) for x in integrals(model, state, inputs))
     total, numerator = (np.asarray(x) for x in integrals(exact, state, inputs))
     near_q, q = near / near_total, numerator / total
@@ -112,9 +113,10 @@ def _probability_errors(
     }
 
 
-def _gradient_errors(
+def gradient_errors(
     model: Model, exact: Model, state: State, inputs: Inputs
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Errors of the gradients of `model` against `exact`, and their bounds, for some patterns."""
     size = 2 ** model.behavior.unit_intercept.shape[1] * inputs.size.size
     places = np.unique(np.linspace(0, size - 1, min(GRADIENTS, size)).astype(int))
     near, far = (

@@ -10,6 +10,7 @@ Memory and fatigue stay in [0, 1], the arrival states decay, and the shift obeys
 .. math:: \|\delta_t\|_\infty \le \rho^t \|\delta_0\|_\infty + M_B \frac{1-\rho^t}{1-\rho}
 """
 
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -59,54 +60,61 @@ def error_propagation(
         ahead, first = _path_inputs(fit, horizon)
         for run, state in zip(fit.runs, first, strict=True):
             model: Model = run.parameters
-            exact, near, bound = state, state, 0.0
-            for day, inputs in enumerate(ahead, start=1):
-                step = _step(model.with_nodes(exact_nodes), model, exact, near, inputs)
-                exact, near = step.exact, step.near
-                bound = float(step.lipschitz) * bound + float(step.own_error)
-                error = float(_distance(near, exact))
-                rows.append(
-                    {
-                        "seed": run.seed,
-                        "day": day,
-                        "error": error,
-                        "bound": bound,
-                        "stretch": float(step.lipschitz),
-                        "holds": error <= bound + ROUNDING,
-                    }
-                )
+            path = propagate(model, model.with_nodes(exact_nodes), state, ahead)
+            rows += [{"seed": run.seed, **row} for row in path]
     return pl.DataFrame(rows)
+
+
+def propagate(
+    model: Model, exact: Model, state: State, ahead: Sequence[Inputs]
+) -> Iterator[dict[str, Any]]:
+    """Day after day, how far `model` has gone from `exact`, and what the recursion allows."""
+    far, near, bound = state, state, 0.0
+    for day, inputs in enumerate(ahead, start=1):
+        step = _step(exact, model, far, near, inputs)
+        far, near = step.exact, step.near
+        bound = float(step.lipschitz) * bound + float(step.own_error)
+        error = float(_distance(near, far))
+        yield {
+            "day": day,
+            "error": error,
+            "bound": bound,
+            "stretch": float(step.lipschitz),
+            "holds": error <= bound + ROUNDING,
+        }
 
 
 def state_limits(fit: Fit, horizon: int = HORIZON) -> pl.DataFrame:
     """One row per seed and day: the shift and its bound, the reach of memory and fatigue."""
-    rows: list[dict[str, Any]] = []
+    rows = []
     with computing():
         ahead, first = _path_inputs(fit, horizon)
-        for run, start in zip(fit.runs, first, strict=True):
-            feedback, state = run.parameters.feedback, start
-            kept, push = float(feedback.shift_retention), float(feedback.strongest_push())
-            for day, inputs in enumerate(ahead, start=1):
-                state = _expected_update(run.parameters, state, inputs)
-                bound = kept**day * _largest(start.shift) + push * (1 - kept**day) / (1 - kept)
-                within = all(
-                    (np.asarray(x) >= -ROUNDING).all() and (np.asarray(x) <= 1 + ROUNDING).all()
-                    for x in (state.memory, state.fatigue)
-                )
-                decayed = _largest(state.common) <= _largest(start.common) + ROUNDING
-                rows.append(
-                    {
-                        "seed": run.seed,
-                        "day": day,
-                        "shift": _largest(state.shift),
-                        "shift bound": bound,
-                        "memory": _largest(state.memory),
-                        "fatigue": _largest(state.fatigue),
-                        "environment": _largest(state.common),
-                        "holds": _largest(state.shift) <= bound + ROUNDING and within and decayed,
-                    }
-                )
+        for run, state in zip(fit.runs, first, strict=True):
+            rows += [{"seed": run.seed, **row} for row in limits(run.parameters, state, ahead)]
     return pl.DataFrame(rows)
+
+
+def limits(model: Model, start: State, ahead: Sequence[Inputs]) -> Iterator[dict[str, Any]]:
+    """Day after day of expected feedback, the states and whether they keep their bounds."""
+    kept, push = float(model.feedback.shift_retention), float(model.feedback.strongest_push())
+    state = start
+    for day, inputs in enumerate(ahead, start=1):
+        state = expected_update(model, state, inputs)
+        bound = kept**day * _largest(start.shift) + push * (1 - kept**day) / (1 - kept)
+        within = all(
+            float(x.min()) >= -ROUNDING and float(x.max()) <= 1 + ROUNDING
+            for x in (state.memory, state.fatigue)
+        )
+        decayed = _largest(state.common) <= _largest(start.common) + ROUNDING
+        yield {
+            "day": day,
+            "shift": _largest(state.shift),
+            "shift bound": bound,
+            "memory": _largest(state.memory),
+            "fatigue": _largest(state.fatigue),
+            "environment": _largest(state.common),
+            "holds": _largest(state.shift) <= bound + ROUNDING and within and decayed,
+        }
 
 
 def _path_inputs(fit: Fit, horizon: int) -> tuple[list[Inputs], list[State]]:
@@ -124,7 +132,7 @@ def _path_inputs(fit: Fit, horizon: int) -> tuple[list[Inputs], list[State]]:
 
 
 @eqx.filter_jit
-def _expected_update(model: Model, state: State, inputs: Inputs) -> State:
+def expected_update(model: Model, state: State, inputs: Inputs) -> State:
     """Phi: one day on, with the model's own expectations as feedback."""
     expected = model.predict(state, inputs)
     return model.advance(state, inputs, expected, expected.arrivals, expected.behaviors)
@@ -132,14 +140,14 @@ def _expected_update(model: Model, state: State, inputs: Inputs) -> State:
 
 @eqx.filter_jit
 def _step(exact: Model, model: Model, state: State, near: State, inputs: Inputs) -> Step:
-    following = _expected_update(exact, state, inputs)
-    near_following = _expected_update(model, near, inputs)
-    own = _distance(near_following, _expected_update(exact, near, inputs))
+    following = expected_update(exact, state, inputs)
+    near_following = expected_update(model, near, inputs)
+    own = _distance(near_following, expected_update(exact, near, inputs))
     vector, unravel = ravel_pytree(state)
     other, _ = ravel_pytree(near)
 
     def stretch(place: float) -> Array:
-        slope = jax.jacrev(lambda x: ravel_pytree(_expected_update(exact, unravel(x), inputs))[0])(
+        slope = jax.jacrev(lambda x: ravel_pytree(expected_update(exact, unravel(x), inputs))[0])(
             vector + place * (other - vector)
         )
         return jnp.linalg.norm(slope, 2)

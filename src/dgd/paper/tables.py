@@ -10,6 +10,7 @@ from dgd.paper.ablation_dynamics import ablation_dynamics
 from dgd.paper.ablation_representation import ablation_representation
 from dgd.paper.behavior_nll import behavior_nll
 from dgd.paper.behavior_response import behavior_response
+from dgd.paper.choice_recovery import choice_recovery
 from dgd.paper.data_windows import data_windows
 from dgd.paper.dynamics_recovery import dynamics_recovery
 from dgd.paper.history_selection import history_selection
@@ -27,9 +28,10 @@ TABLES: dict[str, Callable[[Scored], pl.DataFrame]] = {
     "ablation-representation": ablation_representation,
     "ablation-dynamics": ablation_dynamics,
     "dynamics-recovery": dynamics_recovery,
+    "choice-recovery": choice_recovery,
     "numerical": numerical,
 }
-WITHOUT_DATA = {"dynamics-recovery"}
+WITHOUT_DATA = {"dynamics-recovery", "choice-recovery"}
 """Tables that draw their own data."""
 
 

@@ -18,7 +18,9 @@ def people_density_table(fit: Fit) -> pl.DataFrame:
                 population = of(run.parameters)
             table = density_of(population, fit.panel.cohorts)
             parts.append(
-                table.select(pl.lit(run.seed).alias("seed"), pl.lit(view).alias("people"), pl.all())
+                table.select(
+                    pl.lit(run.seed, pl.Int64).alias("seed"), pl.lit(view).alias("people"), pl.all()
+                )
             )
     return pl.concat(parts)
 

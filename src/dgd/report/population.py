@@ -20,7 +20,7 @@ def density_table(fit: Fit) -> pl.DataFrame:
     """One row per seed, cohort and propensity: the density of the first dimension."""
     return pl.concat(
         density_of(run.parameters.population, fit.panel.cohorts).with_columns(
-            pl.lit(run.seed).alias("seed")
+            pl.lit(run.seed, pl.Int64).alias("seed")
         )
         for run in fit.runs
     ).select("seed", "cohort", "propensity", "density")

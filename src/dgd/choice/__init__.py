@@ -1,0 +1,47 @@
+"""Demand from market counts: who buys what when attributes, prices and availability change.
+
+markets = dgd.choice.Markets.from_table(sales, attributes=["quality"], market_size="visitors")
+fit = dgd.choice.ChoiceModel().fit(markets, validation=0.25)
+fit.elasticities()
+fit.compare(markets.with_prices({"a": 2.5})).total()
+"""
+
+from dgd.choice.comparison import Comparison
+from dgd.choice.demand import Demand, price_derivatives, shares
+from dgd.choice.estimator import ChoiceModel
+from dgd.choice.fit import ChoiceFit
+from dgd.choice.markets import Markets
+from dgd.choice.model import ChoiceDemand, PriceDerivatives, Shares, Units
+from dgd.choice.readout import ChoiceReadout, Offers
+from dgd.choice.settings import ChoiceSettings
+from dgd.choice.simulate import (
+    ChoiceWorld,
+    SimulatedMarkets,
+    discrete_world,
+    gaussian_world,
+    simulate_markets,
+)
+from dgd.choice.storage import load
+
+__all__ = [
+    "ChoiceDemand",
+    "ChoiceFit",
+    "ChoiceModel",
+    "ChoiceReadout",
+    "ChoiceSettings",
+    "ChoiceWorld",
+    "Comparison",
+    "Demand",
+    "Markets",
+    "Offers",
+    "PriceDerivatives",
+    "Shares",
+    "SimulatedMarkets",
+    "Units",
+    "discrete_world",
+    "gaussian_world",
+    "load",
+    "price_derivatives",
+    "shares",
+    "simulate_markets",
+]

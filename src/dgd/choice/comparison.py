@@ -1,0 +1,126 @@
+"""What a change does: demand before and after, side by side."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from jaxtyping import Float
+
+from dgd.choice.demand import Demand
+from dgd.choice.offers import OUTSIDE
+from dgd.choice.surplus import warn_of_careless
+from dgd.errors import InputError
+from dgd.frames import from_polars
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Demand in two versions of the same markets; every table has one row per measure, with
+    the columns `base`, `changed` and `difference`."""
+
+    base: Demand
+    changed: Demand
+
+    def __post_init__(self) -> None:
+        before, after = self.base.markets, self.changed.markets
+        if before.markets != after.markets:
+            raise InputError(
+                f"the changed markets are {_few(after.markets)}, the base has "
+                f"{_few(before.markets)}; compare the same markets in the same order."
+            )
+        if before.columns.keys != after.columns.keys:
+            raise InputError(
+                f"the changed markets name their keys {', '.join(after.columns.keys)}, the base "
+                f"{', '.join(before.columns.keys)}; make both the same way."
+            )
+
+    def products(self, kind: str | None = None) -> Any:
+        """Price, share, count and revenue of every market and product, and buying nothing."""
+        before, after = (_by_product(demand) for demand in (self.base, self.changed))
+        columns = self.base.markets.columns
+        keys = [columns.market, columns.product]
+        table = before.join(
+            after,
+            on=[*keys, "measure"],
+            how="full",
+            coalesce=True,
+            suffix=" new",
+            maintain_order="left_right",
+        )
+        order = {label: place for place, label in enumerate(self.base.markets.markets)}
+        place = pl.col(columns.market).replace_strict(order, return_dtype=pl.Int64)
+        table = table.with_row_index("row").sort(place, "row").drop("row")
+        sold = pl.col("measure") != "price"
+        base, changed = (
+            pl.when(sold).then(pl.col(name).fill_null(0.0)).otherwise(pl.col(name)).alias(name)
+            for name in ("value", "value new")
+        )
+        return self._shown(table.with_columns(base, changed), kind)
+
+    def markets(self, kind: str | None = None) -> Any:
+        """Products sold, revenue and consumer surplus of every market."""
+        if not self._only_prices_change:
+            warn_of_careless(self.base.models, self._surplus_gained)
+        return self._shown(self._by_market(), kind)
+
+    def total(self, kind: str | None = None) -> Any:
+        """Products sold, revenue and consumer surplus of all markets together."""
+        if not self._only_prices_change:
+            warn_of_careless(self.base.models, self._surplus_gained)
+        table = self._by_market().group_by("measure", maintain_order=True)
+        return self._shown(table.agg(pl.col("value", "value new").sum()), kind)
+
+    @property
+    def _only_prices_change(self) -> bool:
+        before, after = self.base.markets, self.changed.markets
+        return before.products == after.products and all(
+            np.array_equal(getattr(before, grid), getattr(after, grid))
+            for grid in ("product", "available", "attributes")
+        )
+
+    @property
+    def _surplus_gained(self) -> Float[np.ndarray, "seed market cohort node"]:
+        return self.changed.surplus_at_nodes - self.base.surplus_at_nodes
+
+    def _by_market(self) -> pl.DataFrame:
+        before, after = (_of_market(demand) for demand in (self.base, self.changed))
+        return before.with_columns(after["value"].alias("value new"))
+
+    def _shown(self, table: pl.DataFrame, kind: str | None) -> Any:
+        difference = (pl.col("value new") - pl.col("value")).alias("difference")
+        table = table.with_columns(difference).rename({"value": "base", "value new": "changed"})
+        return from_polars(table, kind or self.base.markets.kind)
+
+
+def _by_product(demand: Demand) -> pl.DataFrame:
+    columns = demand.markets.columns
+    table = demand.shares_table().with_columns(revenue=pl.col(columns.price) * pl.col("count"))
+    table = table.rename({columns.price: "price"})
+    keys = [columns.market, columns.product]
+    long = _long(table, keys, ["price", "share", "count", "revenue"])
+    priced = (pl.col(columns.product) != OUTSIDE) | pl.col("measure").is_in(["share", "count"])
+    return long.filter(priced)
+
+
+def _of_market(demand: Demand) -> pl.DataFrame:
+    columns = demand.markets.columns
+    rows = demand.shares_table().filter(pl.col(columns.price).is_not_null())
+    revenue = (pl.col(columns.price) * pl.col("count")).sum()
+    table = rows.group_by(columns.market, maintain_order=True).agg(
+        pl.col("count").sum().alias("sold"), revenue.alias("revenue")
+    )
+    table = table.with_columns(demand.surplus_table()["surplus"])
+    return _long(table, [columns.market], ["sold", "revenue", "surplus"])
+
+
+def _long(table: pl.DataFrame, keys: list[str], measures: list[str]) -> pl.DataFrame:
+    """One row per key and measure, the measures of a key next to each other."""
+    numbered = table.with_row_index("row")
+    long = numbered.unpivot(measures, index=["row", *keys], variable_name="measure")
+    return long.sort("row", maintain_order=True).drop("row")
+
+
+def _few(labels: tuple[Any, ...]) -> str:
+    shown = ", ".join(map(str, labels[:3]))
+    return f"{shown} and {len(labels) - 3} more" if len(labels) > 3 else shown

@@ -1,0 +1,177 @@
+"""Demand: what fitted models, averaged over seeds, say about markets.
+
+Shares and their derivatives are averaged first and divided afterwards, so that
+elasticities and diversion ratios are those of the averaged demand.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import equinox as eqx
+import numpy as np
+import polars as pl
+from jaxtyping import Array, Float
+
+from dgd.choice.markets import Markets
+from dgd.choice.model import ChoiceDemand, PriceDerivatives, Shares
+from dgd.choice.offers import OUTSIDE
+from dgd.choice.readout import Offers
+from dgd.runtime import computing
+
+
+@eqx.filter_jit
+def shares(model: ChoiceDemand, offers: Offers) -> Shares:
+    return model.shares(offers)
+
+
+@eqx.filter_jit
+def surplus_at_nodes(model: ChoiceDemand, offers: Offers) -> Float[Array, "market cohort node"]:
+    return model.surplus_at_nodes(offers)
+
+
+@eqx.filter_jit
+def price_derivatives(model: ChoiceDemand, offers: Offers) -> PriceDerivatives:
+    return model.price_derivatives(offers)
+
+
+@dataclass(frozen=True, eq=False)
+class Demand:
+    """Shares, derivatives and surplus of `markets`, averaged over `models`."""
+
+    models: tuple[ChoiceDemand, ...]
+    markets: Markets
+
+    @cached_property
+    def shares(self) -> Shares:
+        with computing():
+            offers = Offers.of(self.markets)
+            return Shares(*_mean(shares(model, offers) for model in self.models))
+
+    @cached_property
+    def price_derivatives(self) -> PriceDerivatives:
+        with computing():
+            offers = Offers.of(self.markets)
+            return PriceDerivatives(*_mean(price_derivatives(m, offers) for m in self.models))
+
+    @cached_property
+    def surplus_at_nodes(self) -> Float[np.ndarray, "seed market cohort node"]:
+        """What each node adds to the consumer surplus of one opportunity, in money."""
+        with computing():
+            offers = Offers.of(self.markets)
+            parts = [np.asarray(surplus_at_nodes(model, offers)) for model in self.models]
+        return np.stack(parts)
+
+    @property
+    def surplus(self) -> Float[np.ndarray, " market"]:
+        """Consumer surplus of one opportunity, in money."""
+        return np.asarray(self.surplus_at_nodes.sum((2, 3)).mean(0))
+
+    def shares_table(self) -> pl.DataFrame:
+        """One row per market and product, and one for buying nothing: share and count."""
+        markets, columns = self.markets, self.markets.columns
+        market, slot = np.nonzero(markets.listed)
+        everywhere = np.arange(len(markets.markets))
+        share = np.r_[self.shares.products[market, slot], self.shares.outside]
+        places = np.r_[market, everywhere]
+        nothing = np.full(len(everywhere), np.nan)
+        table = pl.DataFrame(
+            [
+                _market_labels(markets, places),
+                self._products(columns.product, markets.product[market, slot], len(everywhere)),
+                pl.Series(columns.price, np.r_[markets.price[market, slot], nothing]).fill_nan(
+                    None
+                ),
+                pl.Series("share", share),
+                pl.Series("count", share * markets.size[places]),
+            ]
+        )
+        order = np.lexsort((np.arange(len(places)), places))
+        return table[order]
+
+    def elasticities_table(self) -> pl.DataFrame:
+        r"""One row per market, product and price.
+
+        .. math:: \epsilon_{jk} = \frac{p_k}{s_j} \frac{\partial s_j}{\partial p_k}
+        """
+        markets = self.markets
+        market, product, moved = self._available_pairs()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            elasticity = (
+                self.price_derivatives.products[market, product, moved]
+                * markets.price[market, moved]
+                / self.shares.products[market, product]
+            )
+        return pl.DataFrame(
+            [
+                _market_labels(markets, market),
+                self._products(markets.columns.product, markets.product[market, product]),
+                self._products("price of", markets.product[market, moved]),
+                pl.Series("elasticity", elasticity),
+            ]
+        )
+
+    def diversion_table(self) -> pl.DataFrame:
+        r"""One row per market, product whose price rises, and where its buyers go.
+
+        .. math:: D_{jk} = -\frac{\partial s_k / \partial p_j}{\partial s_j / \partial p_j}
+
+        Over the other products and the outside option the ratios of a product sum to one.
+        """
+        markets = self.markets
+        to_products, to_outside = self.price_derivatives
+        own = np.einsum("mjj->mj", to_products)
+        market, to, product = (part for part in self._available_pairs())
+        other = to != product
+        market, to, product = market[other], to[other], product[other]
+        left, leaving = np.nonzero(markets.available)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.r_[
+                -to_products[market, to, product] / own[market, product],
+                -to_outside[left, leaving] / own[left, leaving],
+            ]
+        places, slots = np.r_[market, left], np.r_[product, leaving]
+        table = pl.DataFrame(
+            [
+                _market_labels(markets, places),
+                self._products(markets.columns.product, markets.product[places, slots]),
+                self._products("to", markets.product[market, to], len(left)),
+                pl.Series("diversion", ratio),
+            ]
+        )
+        return table[np.lexsort((np.arange(len(places)), slots, places))]
+
+    def surplus_table(self) -> pl.DataFrame:
+        """One row per market: surplus of one opportunity and of all of them."""
+        markets = self.markets
+        return pl.DataFrame(
+            [
+                _market_labels(markets, np.arange(len(markets.markets))),
+                pl.Series("opportunities", markets.size),
+                pl.Series("surplus per opportunity", self.surplus),
+                pl.Series("surplus", self.surplus * markets.size),
+            ]
+        )
+
+    def _available_pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        available = self.markets.available
+        market, first, second = np.nonzero(available[:, :, None] & available[:, None, :])
+        return market, first, second
+
+    def _products(self, name: str, places: np.ndarray, outside: int = 0) -> pl.Series:
+        """Product labels, as text where `outside` rows for buying nothing follow them."""
+        labels: list[Any] = [self.markets.products[place] for place in places]
+        if not outside:
+            return pl.Series(name, labels)
+        return pl.Series(name, [*map(str, labels), *[OUTSIDE] * outside])
+
+
+def _mean(parts: Iterable[tuple[Array, ...]]) -> tuple[Any, ...]:
+    """Each array averaged over the models."""
+    gathered = zip(*parts, strict=True)
+    return tuple(np.mean([np.asarray(x) for x in same], axis=0) for same in gathered)
+
+
+def _market_labels(markets: Markets, places: np.ndarray) -> pl.Series:
+    return pl.Series(markets.columns.market, [markets.markets[place] for place in places])

@@ -1,0 +1,185 @@
+"""ChoiceFit: what training left behind, ready to answer questions about demand."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from dgd.choice.comparison import Comparison
+from dgd.choice.demand import Demand
+from dgd.choice.markets import Markets
+from dgd.choice.model import ChoiceDemand
+from dgd.choice.segments import choosers_table, segments_table
+from dgd.choice.settings import ChoiceSettings
+from dgd.choice.surplus import warn_of_careless
+from dgd.errors import InputError
+from dgd.frames import from_polars
+from dgd.ingest import Label
+from dgd.run_tables import history_table, summary_table
+from dgd.training import Run
+
+FAR = 0.5
+"""A price is far outside the training range when it lies beyond by so many of its widths."""
+
+
+@dataclass(frozen=True, eq=False)
+class ChoiceFit:
+    """A fitted choice model: one parameter set per seed, with the markets it was fitted on.
+
+    Tables are averages over the seeds, and come in the kind of frame the markets
+    were handed over in, or in `kind`.
+    """
+
+    settings: ChoiceSettings
+    markets: Markets
+    """The markets handed to `fit`, those held out for validation included."""
+    training: tuple[Label, ...]
+    """The labels of the markets trained on."""
+    runs: tuple[Run, ...]
+
+    @property
+    def models(self) -> tuple[ChoiceDemand, ...]:
+        return tuple(run.parameters for run in self.runs)
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        return tuple(run.seed for run in self.runs)
+
+    @property
+    def diverged(self) -> tuple[int, ...]:
+        """Seeds whose objective stopped being finite; they keep their best parameters."""
+        return tuple(run.seed for run in self.runs if run.diverged)
+
+    @property
+    def price_range(self) -> tuple[float, float]:
+        """The lowest and highest price trained on."""
+        return self.markets.select(self.training).price_range
+
+    def predict(self, markets: Markets | None = None, kind: str | None = None) -> Any:
+        """One row per market and product, and one for buying nothing: share and count.
+
+        Where a column names the outside option, product labels are text.
+        """
+        demand = self._demand(markets)
+        return from_polars(demand.shares_table(), kind or demand.markets.kind)
+
+    def elasticities(self, markets: Markets | None = None, kind: str | None = None) -> Any:
+        """One row per market, product and price: by how many percent the product's share moves
+        when the price of `price of` rises by one percent."""
+        demand = self._demand(markets)
+        return from_polars(demand.elasticities_table(), kind or demand.markets.kind)
+
+    def diversion(self, markets: Markets | None = None, kind: str | None = None) -> Any:
+        """One row per market, product and alternative: which part of the buyers a product loses
+        to a higher price go `to` the alternative."""
+        demand = self._demand(markets)
+        return from_polars(demand.diversion_table(), kind or demand.markets.kind)
+
+    def consumer_surplus(self, markets: Markets | None = None, kind: str | None = None) -> Any:
+        """One row per market: what having these offers is worth to its people, in money.
+
+        The level leans on the people who mind prices least, about whom the data say least;
+        decide by the difference between two offers (`compare`).
+        """
+        demand = self._demand(markets)
+        warn_of_careless(demand.models, demand.surplus_at_nodes)
+        return from_polars(demand.surplus_table(), kind or demand.markets.kind)
+
+    def compare(self, changed: Markets, base: Markets | None = None) -> Comparison:
+        """Demand, revenue and surplus in `changed` markets against the `base`."""
+        return Comparison(self._demand(base), self._demand(changed))
+
+    def demand_curve(
+        self,
+        product: Label,
+        prices: Sequence[float] | np.ndarray,
+        markets: Markets | None = None,
+        kind: str | None = None,
+    ) -> Any:
+        """One row per price of `product`, asked in every market that lists it: its count and
+        revenue there, and the count and revenue of all products."""
+        markets = markets or self.markets
+        if not len(prices):
+            raise InputError("prices is empty; give the prices to try.")
+        ends = [markets.with_prices({product: float(end)}) for end in (min(prices), max(prices))]
+        for end in ends:
+            self._warn_of_far_prices(end)
+        columns, rows = markets.columns, []
+        for price in prices:
+            asked = markets.with_prices({product: float(price)})
+            table = Demand(self.models, asked).shares_table().drop_nulls(columns.price)
+            revenue = pl.col(columns.price) * pl.col("count")
+            own = pl.col(columns.product) == str(product)
+            rows.append(
+                table.select(
+                    pl.lit(float(price)).alias("price"),
+                    pl.col("count").filter(own).sum().alias("count"),
+                    revenue.filter(own).sum().alias("revenue"),
+                    pl.col("count").sum().alias("count of all"),
+                    revenue.sum().alias("revenue of all"),
+                )
+            )
+        return from_polars(pl.concat(rows), kind or markets.kind)
+
+    def segments(self, kind: str | None = None) -> Any:
+        """One row per seed, cohort and type: share, mean tastes, mean and spread of price
+        sensitivity. Types of different seeds need not correspond."""
+        names = self.markets.attribute_names
+        table = segments_table(self.choosers("polars"), names)
+        return from_polars(table, kind or self.markets.kind)
+
+    def choosers(self, kind: str | None = None) -> Any:
+        """One row per seed, cohort and support point: its weight and how it chooses."""
+        markets = self.markets
+        table = choosers_table(self.models, self.seeds, markets.cohorts, markets.attribute_names)
+        return from_polars(table, kind or markets.kind)
+
+    def history(self, kind: str | None = None) -> Any:
+        """One row per seed and epoch: training and validation objective."""
+        return from_polars(history_table(self.runs), kind or self.markets.kind)
+
+    def summary(self, kind: str | None = None) -> Any:
+        """One row per seed: the epoch kept, its validation objective, why training ended."""
+        return from_polars(summary_table(self.runs), kind or self.markets.kind)
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to one file, whole or not at all."""
+        from dgd.choice.storage import save
+
+        save(self, path)
+
+    def _demand(self, markets: Markets | None) -> Demand:
+        if markets is None:
+            return Demand(self.models, self.markets)
+        self.markets.refuse_different(markets, "these markets")
+        self._warn_of_far_prices(markets)
+        return Demand(self.models, markets)
+
+    def _warn_of_far_prices(self, markets: Markets) -> None:
+        low, high = self.price_range
+        reach = FAR * (high - low)
+        price = np.where(markets.available, markets.price, low)
+        far = np.argwhere((price < low - reach) | (price > high + reach))
+        if not len(far):
+            return
+        market, slot = far[0]
+        more = f" and {len(far) - 1} more" if len(far) > 1 else ""
+        warnings.warn(
+            f"price {price[market, slot]:g} of product "
+            f"{markets.products[markets.product[market, slot]]} in market "
+            f"{markets.markets[market]}{more} lies far outside the prices trained on, {low:g} to "
+            f"{high:g}; what is said about it is extrapolated.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+    def __repr__(self) -> str:
+        best = min(self.runs, key=lambda run: run.best_objective)
+        return (
+            f"ChoiceFit({len(self.runs)} seeds on {self.markets!r}, best validation objective "
+            f"{best.best_objective:.4f} at epoch {best.best_epoch})"
+        )

@@ -1,0 +1,239 @@
+"""Markets: what was offered where, at which price, and how many bought it.
+
+The one form in which the choice model sees data. Markets are made from
+tables, checked when they are made, and never change.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+from jaxtyping import Bool, Float, Int
+from narwhals.typing import IntoFrame
+
+from dgd import tables
+from dgd.choice import counterfactual
+from dgd.choice.grids import offer_grids
+from dgd.choice.offers import CONSTANT, Columns, check_names, read_offers
+from dgd.choice.sizes import PerMarket, cohort_sizes, opportunities
+from dgd.errors import InputError
+from dgd.frames import from_polars, to_polars
+from dgd.ingest import Label
+
+
+@dataclass(frozen=True, eq=False)
+class Markets:
+    """Offers and counts per market; markets may offer different products.
+
+    A market's products stand in its first slots; the slots it does not need
+    have product number -1 and are never available.
+    """
+
+    product: Int[np.ndarray, "market slot"]
+    """Which of `products` stands in the slot; -1 where none does."""
+    price: Float[np.ndarray, "market slot"]
+    """What a buyer pays; NaN where no price is known."""
+    available: Bool[np.ndarray, "market slot"]
+    """Whether the product could be bought."""
+    attributes: Float[np.ndarray, "market slot attribute"]
+    """x: what is known of the product in this market."""
+    count: Float[np.ndarray, "market slot"]
+    """How many bought the product; 0 throughout where nothing was counted."""
+    size: Float[np.ndarray, " market"]
+    """Choice opportunities: everyone who could have bought, buyers included."""
+    cohort_size: Float[np.ndarray, "market cohort"]
+    """n_g: reference size of the cohort in the market; only proportions matter."""
+    markets: tuple[Label, ...]
+    products: tuple[Label, ...]
+    attribute_names: tuple[str, ...]
+    cohorts: tuple[Label, ...]
+    columns: Columns
+    kind: str
+    """The kind of frame the user handed over."""
+
+    @classmethod
+    def from_table(
+        cls,
+        table: IntoFrame,
+        *,
+        attributes: Sequence[str],
+        market: str = "market",
+        product: str = "product",
+        price: str = "price",
+        count: str | None = "count",
+        available: str | None = None,
+        outside: PerMarket | None = None,
+        market_size: PerMarket | None = None,
+        sizes: IntoFrame | Mapping[Label, float] | None = None,
+        cohort: str = "cohort",
+        constant: bool = True,
+    ) -> "Markets":
+        """Read a long table: one row per market and product.
+
+        **Arguments:**
+
+        - `attributes`: one numeric column each; 0/1 columns can mark products or brands.
+        - `count`: how many bought the product, or `None` for markets whose sales are not
+            known: they can be predicted, not fitted.
+        - `available`: a 0/1 column; without it every row could be bought. An unavailable
+            product needs no price.
+        - `outside` or `market_size`: how many bought nothing, or how many could have
+            bought. A column that is constant within a market, `{market: number}`, one
+            number for all, or a table with the market and a column `outside` or
+            `market_size`. Without counts it may be left out: every market is then one
+            opportunity, and predicted counts are shares.
+        - `sizes`: the cohorts' reference sizes n, as `{cohort: size}` or a table with
+            `cohort` and `size` (and `market` where sizes differ); one cohort without it.
+        - `constant`: adds the attribute "constant", 1 for every product, so that the value
+            of buying at all is learned beside the other attributes. The outside option is
+            fixed at zero; without a constant, attributes and price alone must explain how
+            many buy.
+        """
+        columns = Columns(market, product, price, count, available or "available", cohort)
+        check_names(columns, attributes, constant)
+        offers, kind = to_polars(table, "table")
+        if available is None:
+            offers = _everything_available(offers)
+        rows = read_offers(offers, columns, attributes)
+        labels = tuple(rows[market].unique(maintain_order=True).to_list())
+        names = (CONSTANT, *attributes) if constant else tuple(attributes)
+        grids = offer_grids(rows, columns, names, labels)
+        cohorts, cohort_size = cohort_sizes(sizes, columns, labels)
+        per_market = tables.number_rows(offers.with_columns(rows[market]))
+        sales = grids["count"].sum(1)
+        return cls(
+            **grids,
+            size=opportunities(per_market, columns, labels, sales, outside, market_size),
+            cohort_size=cohort_size,
+            markets=labels,
+            attribute_names=names,
+            cohorts=cohorts,
+            columns=columns,
+            kind=kind,
+        )
+
+    @property
+    def counted(self) -> bool:
+        """Whether sales are known."""
+        return self.columns.count is not None
+
+    @property
+    def sales(self) -> Float[np.ndarray, " market"]:
+        """How many bought any product."""
+        return np.asarray(self.count.sum(1))
+
+    @property
+    def outside(self) -> Float[np.ndarray, " market"]:
+        """How many bought nothing."""
+        return self.size - self.sales
+
+    @property
+    def listed(self) -> Bool[np.ndarray, "market slot"]:
+        """Where a slot holds a product, available or not."""
+        return self.product >= 0
+
+    @property
+    def price_range(self) -> tuple[float, float]:
+        """The lowest and highest price at which anything could be bought."""
+        prices = self.price[self.available]
+        return float(prices.min()), float(prices.max())
+
+    def select(self, labels: Sequence[Label]) -> "Markets":
+        """Only the markets named, in the order of `labels`."""
+        order = {label: place for place, label in enumerate(self.markets)}
+        unknown = [label for label in labels if label not in order]
+        if unknown:
+            raise InputError(
+                f"market {unknown[0]!r} is not among the {len(order)} markets, the first of which "
+                f"is {self.markets[0]!r}; correct the label."
+            )
+        if not len(labels):
+            raise InputError("no market was named; name at least one.")
+        places = np.array([order[label] for label in labels])
+        width = int(self.listed[places].sum(1).max())
+        grids = ("product", "price", "available", "attributes", "count")
+        return replace(
+            self,
+            **{name: getattr(self, name)[places, :width] for name in grids},
+            size=self.size[places],
+            cohort_size=self.cohort_size[places],
+            markets=tuple(self.markets[place] for place in places),
+        )
+
+    def refuse_different(self, other: "Markets", name: str) -> None:
+        """Refuse `other` markets that do not speak of the same attributes and cohorts."""
+        for fact in ("attribute_names", "cohorts"):
+            if getattr(other, fact) != getattr(self, fact):
+                raise InputError(
+                    f"{fact} of {name} are {getattr(other, fact)}, not {getattr(self, fact)}; "
+                    "make both the same way."
+                )
+
+    def with_prices(self, prices: Mapping[Label, float] | IntoFrame) -> "Markets":
+        """The markets with other prices: `{product: price}`, or a table with `product`, `price`
+        and, where prices differ between them, `market`. Sales are then not known."""
+        return counterfactual.with_prices(self, prices)
+
+    def with_scaled_prices(self, factors: Mapping[Label, float] | float) -> "Markets":
+        """The markets with prices multiplied, all by one factor or each `{product: factor}`."""
+        return counterfactual.with_scaled_prices(self, factors)
+
+    def with_attributes(self, values: Mapping[Label, Mapping[str, float]] | IntoFrame) -> "Markets":
+        """The markets with other attributes: `{product: {attribute: value}}`, or a table with
+        `product`, the attributes that change and, where they differ, `market`. What is missing
+        stays as it is."""
+        return counterfactual.with_attributes(self, values)
+
+    def with_products(self, offers: IntoFrame) -> "Markets":
+        """The markets with more on offer: a table with `product`, `price`, every attribute and,
+        where the product comes to some markets only, `market`."""
+        return counterfactual.with_products(self, offers)
+
+    def without_products(
+        self, products: Sequence[Label], in_markets: Sequence[Label] | None = None
+    ) -> "Markets":
+        """The markets with some products no longer available, everywhere or `in_markets`."""
+        return counterfactual.without_products(self, products, in_markets)
+
+    def rows(self) -> pl.DataFrame:
+        """One row per market and product, as the table was read, the constant left out."""
+        market, slot = np.nonzero(self.listed)
+        place = self.product[market, slot]
+        table = pl.DataFrame(
+            [
+                pl.Series(self.columns.market, [self.markets[i] for i in market]),
+                pl.Series(self.columns.product, [self.products[i] for i in place]),
+                pl.Series(self.columns.price, self.price[market, slot]).fill_nan(None),
+                pl.Series(self.columns.available, self.available[market, slot]),
+                *(
+                    pl.Series(name, self.attributes[market, slot, a])
+                    for a, name in enumerate(self.attribute_names)
+                    if name != CONSTANT
+                ),
+            ]
+        )
+        if self.columns.count is None:
+            return table
+        return table.with_columns(pl.Series(self.columns.count, self.count[market, slot]))
+
+    def to_frame(self, kind: str | None = None) -> Any:
+        """The rows as a frame of the kind the user handed over."""
+        return from_polars(self.rows(), kind or self.kind)
+
+    def __repr__(self) -> str:
+        sold = f", {self.sales.sum():,.0f} sold to {self.size.sum():,.0f}" if self.counted else ""
+        return (
+            f"Markets({len(self.markets)} markets, {len(self.products)} products, "
+            f"{len(self.attribute_names)} attributes, {len(self.cohorts)} cohorts{sold})"
+        )
+
+
+def _everything_available(offers: pl.DataFrame) -> pl.DataFrame:
+    if "available" in offers.columns:
+        raise InputError(
+            'table has a column "available" that was not named; say available="available" to use '
+            "it, or drop it."
+        )
+    return offers.with_columns(pl.lit(True).alias("available"))

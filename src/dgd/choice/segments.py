@@ -1,0 +1,69 @@
+"""Who chooses how: tastes and price sensitivity across the population."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from dgd.choice.model import ChoiceDemand
+from dgd.ingest import Label
+from dgd.runtime import computing
+
+SENSITIVITY = "price sensitivity"
+
+
+def choosers_table(
+    models: Sequence[ChoiceDemand],
+    seeds: Sequence[int],
+    cohorts: Sequence[Label],
+    attributes: Sequence[str],
+) -> pl.DataFrame:
+    """One row per seed, cohort and support point: its weight in the cohort, and how it chooses."""
+    parts = []
+    for seed, model in zip(seeds, models, strict=True):
+        with computing():
+            points, log_weights = model.population.support()
+            types = model.population.types().share.shape[1]
+            weight = np.exp(np.asarray(log_weights))
+            sensitivity = np.asarray(model.price_sensitivity(points))
+            tastes = np.asarray(model.tastes(points))
+        cohort, node = (place.ravel() for place in np.indices(weight.shape))
+        parts.append(
+            pl.DataFrame(
+                {
+                    "seed": np.full(weight.size, seed),
+                    "cohort": [cohorts[place] for place in cohort],
+                    # A type's nodes stand next to each other, as many for each type.
+                    "type": node // (weight.shape[1] // types) + 1,
+                    "weight": weight.ravel(),
+                    SENSITIVITY: sensitivity.ravel(),
+                    **{
+                        taste(name): tastes[..., place].ravel()
+                        for place, name in enumerate(attributes)
+                    },
+                }
+            )
+        )
+    return pl.concat(parts)
+
+
+def segments_table(choosers: pl.DataFrame, attributes: Sequence[str]) -> pl.DataFrame:
+    """One row per seed, cohort and type: its share, its mean tastes and price sensitivity, and
+    how far price sensitivity spreads within it."""
+    weight, sensitivity = pl.col("weight"), pl.col(SENSITIVITY)
+
+    def mean(value: pl.Expr) -> pl.Expr:
+        return (weight * value).sum() / weight.sum()
+
+    around = (sensitivity - mean(sensitivity)) ** 2
+    return choosers.group_by("seed", "cohort", "type", maintain_order=True).agg(
+        weight.sum().alias("share"),
+        mean(sensitivity).alias(SENSITIVITY),
+        mean(around).sqrt().alias(f"{SENSITIVITY} spread"),
+        *(mean(pl.col(taste(name))).alias(taste(name)) for name in attributes),
+    )
+
+
+def taste(attribute: str) -> str:
+    """The column that holds the taste for `attribute`."""
+    return f"taste for {attribute}"

@@ -1,0 +1,73 @@
+"""Every choice a choice fit depends on, in one place, checked when it is made."""
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from dgd.choice.objective import ChoiceObjective
+from dgd.errors import InputError
+from dgd.population import POPULATIONS, SCALE_FLOOR
+from dgd.training import Optimizer
+
+_AT_LEAST_ONE = ("components", "dim", "nodes", "starts", "epochs", "patience")
+_POSITIVE = ("learning_rate", "clip_norm", "initial_scale")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChoiceSettings:
+    """Settings of the choice model; the defaults are the paper's.
+
+    **Arguments:**
+
+    - `components`: K, Gaussian types of choosers per cohort.
+    - `dim`: d, dimensions of the propensity.
+    - `nodes`: quadrature nodes per component and dimension.
+    - `population`: "gaussian", the learned mixture; "fixed", the mixture frozen at its start;
+        "discrete", three learned points per cohort; "point", one.
+    - `starts`: places each seed is trained from; the one that validates best is kept. The
+        likelihood of a mixture has many hollows, and a start decides for one of them.
+    - `epochs`, `learning_rate`, `clip_norm`, `patience`: of Adam and early stopping.
+    - `penalty_weight`: lambda_R.
+    - `initial_scale`: standard deviation of every component at the start.
+    """
+
+    components: int = 2
+    dim: int = 2
+    nodes: int = 7
+    population: str = "gaussian"
+    starts: int = 4
+    epochs: int = 180
+    learning_rate: float = 0.03
+    clip_norm: float = 10.0
+    patience: int = 30
+    penalty_weight: float = 1e-4
+    initial_scale: float = 0.5
+
+    def __post_init__(self) -> None:
+        for name in _AT_LEAST_ONE:
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} is {getattr(self, name)}; it must be at least 1.")
+        for name in _POSITIVE:
+            if not 0 < getattr(self, name) < math.inf:
+                raise InputError(f"{name} is {getattr(self, name)}; it must be positive.")
+        if not 0 <= self.penalty_weight < math.inf:
+            raise InputError(f"penalty_weight is {self.penalty_weight}; it must not be negative.")
+        if self.initial_scale <= SCALE_FLOOR:
+            raise InputError(
+                f"initial_scale is {self.initial_scale}; it must be above the floor {SCALE_FLOOR}."
+            )
+        if self.population not in POPULATIONS:
+            raise InputError(
+                f'population is "{self.population}"; choose one of {", ".join(POPULATIONS)}.'
+            )
+
+    @property
+    def objective(self) -> ChoiceObjective:
+        return ChoiceObjective(self.penalty_weight)
+
+    @property
+    def optimizer(self) -> Optimizer:
+        return Optimizer(self.epochs, self.learning_rate, self.clip_norm, self.patience)
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)

@@ -1,0 +1,162 @@
+"""How many chose in each market, and which cohorts they came from."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+from jaxtyping import Float
+from narwhals.typing import IntoFrame
+
+from dgd import tables
+from dgd.choice.offers import Columns
+from dgd.errors import InputError
+from dgd.frames import to_polars
+from dgd.ingest import Label
+from dgd.tables import ROW
+
+PerMarket = str | float | Mapping[Label, float] | IntoFrame
+"""A column of the table of offers, one number, {market: number}, or a table of its own."""
+
+
+def opportunities(
+    offers: pl.DataFrame,
+    columns: Columns,
+    markets: Sequence[Label],
+    sales: Float[np.ndarray, " market"],
+    outside: PerMarket | None,
+    market_size: PerMarket | None,
+) -> Float[np.ndarray, " market"]:
+    """How many could have bought in each market, from whichever of the two was given."""
+    counted = columns.count is not None
+    if outside is not None and market_size is not None:
+        raise InputError(
+            "both outside and market_size were given; one follows from the other: leave one out."
+        )
+    if outside is not None:
+        if not counted:
+            raise InputError("outside was given without counts; give market_size instead.")
+        nothing = market_values(outside, "outside", offers, columns, markets)
+        _refuse_fractions(nothing, "outside", markets)
+        size = sales + nothing
+    elif market_size is not None:
+        size = market_values(market_size, "market_size", offers, columns, markets)
+    elif counted:
+        raise InputError(
+            "neither outside nor market_size was given; say how many bought nothing, or how "
+            "many could have bought: shares need it."
+        )
+    else:
+        size = np.ones(len(markets))
+    _refuse_small_markets(size, sales, markets)
+    return size
+
+
+def market_values(
+    given: PerMarket, name: str, offers: pl.DataFrame, columns: Columns, markets: Sequence[Label]
+) -> Float[np.ndarray, " market"]:
+    """One finite, non-negative number per market, however it was given."""
+    where, column = name, name
+    if isinstance(given, str):
+        where, column = "table", given
+        table = _one_per_market(offers, column, columns)
+    elif isinstance(given, (int, float)):
+        table = _own_table(dict.fromkeys(markets, given), name, columns)
+    else:
+        table = _own_table(given, name, columns)
+    table = tables.read_values(table, where, column)
+    wrong = table.filter(pl.col(column) < 0)
+    if wrong.height:
+        row = wrong.row(0, named=True)
+        raise InputError(
+            f"{where}: market {row[columns.market]}, column {column}: {row[column]:g} is negative; "
+            "write how many there were."
+        )
+    return tables.keyed_values(table, where, [column], {columns.market: markets}, None)[:, 0]
+
+
+def _own_table(given: Any, name: str, columns: Columns) -> pl.DataFrame:
+    if isinstance(given, Mapping):
+        values = [float(value) for value in given.values()]
+        table = pl.DataFrame({columns.market: list(given), name: values})
+    else:
+        table, _ = to_polars(given, name)
+    tables.refuse_empty(table, name)
+    table = tables.number_rows(table)
+    tables.read_labels(table, name, columns.market)
+    tables.require_columns(table, name, [name])
+    return table
+
+
+def _one_per_market(offers: pl.DataFrame, column: str, columns: Columns) -> pl.DataFrame:
+    """The value of `column` in each market, refused where a market has two."""
+    tables.require_columns(offers, "table", [column])
+    distinct = offers.unique([columns.market, column], keep="first", maintain_order=True)
+    twice = distinct.filter(pl.col(columns.market).is_duplicated())
+    if twice.height:
+        market = twice.item(0, columns.market)
+        rows = twice.filter(pl.col(columns.market) == market)
+        raise InputError(
+            f"table rows {rows.item(0, ROW)} and {rows.item(1, ROW)}, market {market}, column "
+            f"{column}: {rows.item(0, column)} and {rows.item(1, column)} differ; give every row "
+            "of a market the same value."
+        )
+    return distinct.select(ROW, columns.market, column)
+
+
+def _refuse_fractions(
+    values: Float[np.ndarray, " market"], name: str, markets: Sequence[Label]
+) -> None:
+    broken = np.flatnonzero(values != np.floor(values))
+    if len(broken):
+        raise InputError(
+            f"market {markets[broken[0]]}, {name}: {values[broken[0]]:g} is not whole; "
+            "counts are whole."
+        )
+
+
+def _refuse_small_markets(
+    size: Float[np.ndarray, " market"],
+    sales: Float[np.ndarray, " market"],
+    markets: Sequence[Label],
+) -> None:
+    small = np.flatnonzero(size < sales)
+    if len(small):
+        at = small[0]
+        raise InputError(
+            f"market {markets[at]}, market_size: {size[at]:g} is below the {sales[at]:g} products "
+            "sold there; a market holds everyone who could have bought: correct it."
+        )
+    empty = np.flatnonzero(size == 0)
+    if len(empty):
+        raise InputError(
+            f"market {markets[empty[0]]} has nobody in it, its size is 0; leave the market out."
+        )
+
+
+def cohort_sizes(
+    given: IntoFrame | Mapping[Label, float] | None, columns: Columns, markets: Sequence[Label]
+) -> tuple[tuple[Label, ...], Float[np.ndarray, "market cohort"]]:
+    """n_g of every market: the cohorts' labels, sorted, and their reference sizes."""
+    if given is None:
+        return ("all",), np.ones((len(markets), 1))
+    if isinstance(given, Mapping):
+        values = [float(value) for value in given.values()]
+        table = pl.DataFrame({columns.cohort: list(given), "size": values})
+    else:
+        table, _ = to_polars(given, "sizes")
+    tables.refuse_empty(table, "sizes")
+    table = tables.number_rows(table)
+    tables.read_labels(table, "sizes", columns.cohort)
+    table = tables.read_values(table, "sizes", "size")
+    tables.refuse(table, "sizes", "size", pl.col("size") < 0, "is negative; sizes start at 0.")
+    labels = tuple(table[columns.cohort].unique().sort().to_list())
+    keys = {columns.market: markets, columns.cohort: labels}
+    grid = tables.keyed_values(table, "sizes", ["size"], keys, None)[..., 0]
+    sizes = np.broadcast_to(grid, (len(markets), len(labels))).copy()
+    nobody = np.flatnonzero(sizes.sum(1) == 0)
+    if len(nobody):
+        raise InputError(
+            f"sizes: every cohort of market {markets[nobody[0]]} has size 0; give one a size."
+        )
+    return labels, sizes
