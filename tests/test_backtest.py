@@ -137,7 +137,7 @@ def test_the_table_is_tidy() -> None:
     assert table.columns == columns
     metrics = {
         "joint_nll", "mean_brier", "brier_click", "brier_like", "rate_mae", "cohort_rate_mae",
-        "pair_mae", "behavior_count_mae", "arrival_mae", "cell_arrival_mae",
+        "pair_mae", "pair_mae_click_like", "behavior_count_mae", "arrival_mae", "cell_arrival_mae",
     }  # fmt: skip
     assert set(table["metric"]) == metrics
     assert table.height == 2 * 3 * len(metrics)

@@ -57,6 +57,8 @@ def test_every_table_has_the_name_of_its_file_in_the_paper():
         "ablation-representation",
         "ablation-dynamics",
         "dynamics-recovery",
+        "choice-recovery",
+        "numerical",
     }
     assert NLL["DGD", "Retail 2010", "joint NLL"] == 1.7357
     assert COUNTS["DGD", "Retail 2011", "behavioral-count MAE"] == 5.38
@@ -72,6 +74,22 @@ def test_known_dynamics_are_recovered_in_every_seed():
     assert sum(divergence["feedback"]) / len(SEEDS) < 0.034
     for ours, without in zip(divergence["feedback"], divergence["none"], strict=True):
         assert ours < without
+
+
+def test_choices_under_new_prices_are_recovered():
+    """KL from the truth: learned below fixed below point, and below the paper's figures."""
+    tables, _ = reproduce(["choice-recovery"], None, quiet)
+    found = {
+        (row["model"], row["window"]): row["mean"]
+        for row in tables["choice-recovery"].iter_rows(named=True)
+    }
+    for window, most in (("Gaussian generator", 0.0012), ("discrete generator", 0.0025)):
+        learned, fixed, point = (
+            found[model, window]
+            for model in ("Learned Gaussian", "Fixed Gaussian", "Point representation")
+        )
+        assert learned < fixed < point
+        assert learned <= most
 
 
 @pytest.mark.slow

@@ -144,6 +144,8 @@ def test_behavior_scores_equal_a_naive_loop(seed: int) -> None:
     assert scoring.rate_mae(counts, patterns) == pytest.approx(np.mean(rate_errors))
     assert scoring.cohort_rate_mae(counts, patterns) == pytest.approx(np.mean(of_cohorts))
     assert scoring.pair_mae(counts, patterns) == pytest.approx(np.mean(pair_errors))
+    each_pair = np.reshape(pair_errors, (-1, 3)).mean(0)
+    assert scoring.pair_errors(counts, patterns) == pytest.approx(each_pair)
     found = scoring.behavior_count_mae(counts, arrivals, patterns)
     assert found == pytest.approx(np.mean(count_errors))
 

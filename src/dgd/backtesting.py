@@ -173,9 +173,8 @@ def score_days(
     }
     if len(panel.behaviors) > 1:
         found["pair_mae"] = scoring.pair_mae(counts, patterns)
-        pairs = zip(
-            combinations(panel.behaviors, 2), scoring.pair_errors(counts, patterns), strict=True
-        )
+        named = combinations(panel.behaviors, 2)
+        pairs = zip(named, scoring.pair_errors(counts, patterns), strict=True)
         found |= {f"pair_mae_{one}_{other}": float(error) for (one, other), error in pairs}
     if dispersion is not None:
         law = (recorded, arrivals, dispersion)
