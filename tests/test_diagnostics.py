@@ -1,6 +1,8 @@
 """Diagnostics of whole fits: what they find, and that they find what was put there."""
 
 import json
+import re
+from pathlib import Path
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -189,3 +191,10 @@ def test_theory_holds_on_a_fit_to_kuairand():
     assert diagnostics.quadrature_bounds(fit)["holds"].all()
     expect_equal_readouts(diagnostics.tilting_table(fit))
     expect_equal_supervision(diagnostics.counts_against_events(fit))
+
+
+def test_the_page_on_diagnostics_runs_as_written(capsys):
+    page = Path(__file__).parent.parent / "docs" / "diagnostics.md"
+    example = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)[0]
+    exec(compile(example, page.name, "exec"), {})
+    assert "7 nodes are enough" in capsys.readouterr().out
