@@ -6,8 +6,10 @@ import jax.numpy as jnp
 import numpy as np
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
 import dgd
+from dgd.cli.app import app
 from dgd.context import EventContext
 from dgd.errors import InputError
 from dgd.event_counts import EventCounts
@@ -156,3 +158,64 @@ def test_events_are_counted_by_context():
     )
     assert counts.columns == ["date", "unit", "cohort", "hour", "click", "count"]
     assert counts.select("hour", "click", "count").rows() == [(1, 1, 2), (2, 0, 2), (2, 1, 1)]
+
+
+def test_contexts_that_cannot_be_counted_are_refused():
+    def count(hours):
+        events = pl.DataFrame({"day": ["2022-01-01"] * 3, "hour": hours, "click": [1, 0, 1]})
+        return dgd.count_events(
+            events, time="day", timezone="UTC", behaviors=["click"], context=["hour"]
+        )
+
+    with pytest.raises(InputError, match=r'column hour: "noon" is not a number, in 2 rows'):
+        count(["noon", "noon", "1"])
+    with pytest.raises(InputError, match=r"column hour is missing in 1 row; fill it in"):
+        count([1, None, 2])
+
+
+def test_the_shell_counts_and_fits_events(hourly, tmp_path):
+    hourly.write_csv(tmp_path / "counts.csv")
+    call = [
+        "fit", str(tmp_path / "counts.csv"), "--behaviors", "click,like", "--unit", "none",
+        "--context", "hour", "--set", "supervision=events", "--set", "start=training",
+        "--epochs", "3", "--seeds", "1", "--train-end", "2022-01-14",
+        "--validation-end", "2022-01-19", "--output", str(tmp_path / "events.dgd"),
+    ]  # fmt: skip
+    told = CliRunner().invoke(app, call)
+    assert told.exit_code == 0, told.output
+    fitted = dgd.load(tmp_path / "events.dgd")
+    assert fitted.settings.supervision == "events"
+    assert fitted.models[0].context.effect.shape == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("colour=red", 'setting "colour=red" is not known; write name=value with one of'),
+        ("nodes", 'setting "nodes" is not known'),
+        ("nodes=many", 'setting nodes is "many"; it must be a whole number'),
+        ("readout=both", 'readout is "both"; choose one of weighted, separated'),
+    ],
+)
+def test_bad_settings_are_refused_in_the_shell(hourly, tmp_path, no_work, setting, message):
+    hourly.write_csv(tmp_path / "counts.csv")
+    call = [
+        "fit", str(tmp_path / "counts.csv"), "--behaviors", "click,like", "--unit", "none",
+        "--context", "hour", "--train-end", "2022-01-14", "--validation-end", "2022-01-19",
+        "--set", setting,
+    ]  # fmt: skip
+    told = CliRunner().invoke(app, call)
+    assert told.exit_code == 2
+    assert message in " ".join(told.output.split())
+
+
+def test_events_are_counted_by_context_in_the_shell(tmp_path):
+    pl.DataFrame({"day": ["2022-01-01"] * 3, "hour": [1, 1, 2], "click": [1, 1, 0]}).write_csv(
+        tmp_path / "log.csv"
+    )
+    call = ["count", str(tmp_path / "log.csv"), "--time", "day", "--timezone", "UTC"]
+    call += ["--behaviors", "click", "--context", "hour", "--output", str(tmp_path / "counts.csv")]
+    told = CliRunner().invoke(app, call)
+    assert told.exit_code == 0, told.output
+    counts = pl.read_csv(tmp_path / "counts.csv")
+    assert counts.select("hour", "click", "count").rows() == [(1, 1, 2), (2, 0, 1)]

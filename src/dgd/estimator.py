@@ -1,6 +1,5 @@
 """DGD: settings that can be fitted to a panel."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -11,7 +10,6 @@ import jax
 from jaxtyping import Array, Float
 
 from dgd.days import Inputs, Outcomes
-from dgd.errors import InputError
 from dgd.features import FeatureMaker
 from dgd.fit import Fit
 from dgd.model import Model
@@ -19,6 +17,7 @@ from dgd.objective import Objective
 from dgd.panel import Panel
 from dgd.periods import Moment
 from dgd.runtime import computing
+from dgd.seeds import best_of_each, checked_seeds, warn_of_divergence
 from dgd.sequences import recorded_days, recorded_events
 from dgd.settings import PAPER, Settings
 from dgd.split import Split
@@ -73,9 +72,7 @@ class DGD(Settings):
             starts from two places is told of twice.
         - `keep_on_interrupt`: on Ctrl-C, return the best parameters so far.
         """
-        seeds = [int(seed) for seed in seeds]
-        if not seeds or len(set(seeds)) < len(seeds):
-            raise InputError(f"seeds is {seeds}; give at least one seed and each only once.")
+        seeds = checked_seeds(seeds)
         split = Split.of(panel, train_end, validation_end, warmup_end)
         rates = reference_rates(panel, split.warmup)
         maker = FeatureMaker.fitted(panel, split, rates, self.calendar, self.summary_retention)
@@ -93,18 +90,9 @@ class DGD(Settings):
                 replace(run, parameters=eqx.combine(run.parameters, attempt.data.fixed))
                 for run, attempt in zip(made, attempts, strict=True)
             ]
-        runs = [
-            min((run for run in runs if run.seed == seed), key=lambda run: run.best_objective)
-            for seed in seeds
-        ]
-        fit = Fit(Settings(**self.as_dict()), panel, split, maker, tuple(runs))
-        if fit.diverged:
-            warnings.warn(
-                f"training diverged for seeds {list(fit.diverged)}; their best parameters so far "
-                "are kept: lower learning_rate or raise penalty_weight.",
-                RuntimeWarning,
-                stacklevel=2,
-            )
+        best = best_of_each(runs)
+        fit = Fit(Settings(**self.as_dict()), panel, split, maker, best)
+        warn_of_divergence(fit.runs)
         return fit
 
     def shape(self, panel: Panel, maker: FeatureMaker) -> Shape:

@@ -1,6 +1,5 @@
 """Every choice a fit depends on, in one place, checked when it is made."""
 
-import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -8,12 +7,22 @@ from dgd.errors import InputError
 from dgd.objective import Objective
 from dgd.population import POPULATIONS, SCALE_FLOOR
 from dgd.readout import READOUTS
+from dgd.setting_checks import (
+    refuse_below_one,
+    refuse_negative,
+    refuse_not_positive,
+    refuse_unknown,
+)
 from dgd.training import Optimizer
 
-STARTS = ("best", "warmup", "training")
-DYNAMICS = ("feedback", "none")
-SUPERVISIONS = ("counts", "events")
-CALENDARS = ("auto", "weekday", "hour", "weekday and hour", "none")
+_CHOICES = {
+    "population": tuple(POPULATIONS),
+    "dynamics": ("feedback", "none"),
+    "readout": tuple(READOUTS),
+    "supervision": ("counts", "events"),
+    "start": ("best", "warmup", "training"),
+    "calendar": ("auto", "weekday", "hour", "weekday and hour", "none"),
+}
 _AT_LEAST_ONE = ("components", "nodes", "dim", "epochs", "patience")
 _POSITIVE = ("learning_rate", "clip_norm", "dispersion", "initial_scale")
 _NOT_NEGATIVE = (
@@ -82,15 +91,10 @@ class Settings:
     calendar_penalty: float = 1.0
 
     def __post_init__(self) -> None:
-        for name in _AT_LEAST_ONE:
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} is {getattr(self, name)}; it must be at least 1.")
-        for name in _POSITIVE:
-            if not 0 < getattr(self, name) < math.inf:
-                raise InputError(f"{name} is {getattr(self, name)}; it must be positive.")
-        for name in _NOT_NEGATIVE:
-            if not 0 <= getattr(self, name) < math.inf:
-                raise InputError(f"{name} is {getattr(self, name)}; it must not be negative.")
+        refuse_below_one(self, _AT_LEAST_ONE)
+        refuse_not_positive(self, _POSITIVE)
+        refuse_negative(self, _NOT_NEGATIVE)
+        refuse_unknown(self, _CHOICES)
         if self.initial_scale <= SCALE_FLOOR:
             raise InputError(
                 f"initial_scale is {self.initial_scale}; it must be above the floor {SCALE_FLOOR}."
@@ -99,19 +103,6 @@ class Settings:
             raise InputError(
                 f"summary_retention is {self.summary_retention}; it must lie in [0, 1)."
             )
-        choices = {
-            "start": STARTS,
-            "population": tuple(POPULATIONS),
-            "dynamics": DYNAMICS,
-            "readout": tuple(READOUTS),
-            "supervision": SUPERVISIONS,
-            "calendar": CALENDARS,
-        }
-        for name, known in choices.items():
-            if getattr(self, name) not in known:
-                raise InputError(
-                    f'{name} is "{getattr(self, name)}"; choose one of {", ".join(known)}.'
-                )
 
     @property
     def objective(self) -> Objective:

@@ -13,7 +13,6 @@ day ahead; calendar and the user's own features advance. Where effort is zero
 nothing arrives.
 """
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, partial
@@ -42,7 +41,9 @@ from dgd.panel import Panel
 from dgd.patterns import integrate_patterns
 from dgd.periods import Moment
 from dgd.runtime import computing
+from dgd.seeds import checked_seeds, warn_of_divergence
 from dgd.sequences import days_ahead, recorded_days
+from dgd.setting_checks import refuse_below_one, refuse_unknown
 from dgd.split import Split
 from dgd.starting import reference_rates
 from dgd.training import Optimizer, Run, train
@@ -92,13 +93,10 @@ class DeepAR:
         return cls(**{"start": "rates", "calendar": "weekday", **changes})
 
     def __post_init__(self) -> None:
-        if self.start not in STARTS:
-            raise InputError(f'start is "{self.start}"; choose one of {", ".join(STARTS)}.')
+        refuse_unknown(self, {"start": STARTS})
         if not self.widths or any(width < 1 for width in self.widths):
             raise InputError(f"widths is {tuple(self.widths)}; give at least one, each at least 1.")
-        for name in ("epochs", "patience", "histories"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} is {getattr(self, name)}; it must be at least 1.")
+        refuse_below_one(self, ("epochs", "patience", "histories"))
 
     def fit(
         self,
@@ -111,8 +109,7 @@ class DeepAR:
         progress: Callable[[int, int, float], None] | None = None,
     ) -> "DeepARFit":
         """Train every width for every seed and keep each seed's best on the validation days."""
-        if not seeds or len(set(seeds)) < len(seeds):
-            raise InputError(f"seeds is {list(seeds)}; give at least one seed and each only once.")
+        seeds = checked_seeds(seeds)
         split = Split.of(panel, train_end, validation_end, warmup_end)
         rates = reference_rates(panel, split.warmup)
         maker = FeatureMaker.fitted(panel, split, rates, self.calendar, self.summary_retention)
@@ -128,14 +125,7 @@ class DeepAR:
                 candidates.append(train(starts, objective, data, optimizer, progress))
         tried = tuple(zip(*candidates, strict=True))
         runs = tuple(min(of_seed, key=lambda run: run.best_objective) for of_seed in tried)
-        diverged = [run.seed for run in runs if run.diverged]
-        if diverged:
-            warnings.warn(
-                f"training diverged for seeds {diverged}; their best parameters so far are kept: "
-                "lower learning_rate or raise penalty_weight.",
-                RuntimeWarning,
-                stacklevel=2,
-            )
+        warn_of_divergence(runs)
         return DeepARFit(self, panel, split, maker, cells, runs, tried)
 
 

@@ -7,7 +7,6 @@ forecasts are DGD's too: summaries and sizes stay as they stood at the origin,
 calendar and effort advance, and expected counts are fed back.
 """
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
@@ -31,13 +30,14 @@ from dgd.baselines.gru_network import (
 )
 from dgd.baselines.joint_history import refuse_origins
 from dgd.days import Inputs, Outcomes
-from dgd.errors import InputError
 from dgd.features import FeatureMaker
 from dgd.objective import Objective
 from dgd.panel import Panel
 from dgd.periods import Moment
 from dgd.runtime import computing
+from dgd.seeds import checked_seeds, warn_of_divergence
 from dgd.sequences import days_ahead, recorded_days
+from dgd.setting_checks import refuse_below_one, refuse_unknown
 from dgd.split import Split
 from dgd.starting import reference_rates, start_from_training
 from dgd.training import Optimizer, Run, train
@@ -72,13 +72,8 @@ class GRU:
     summary_retention: float = 0.85
 
     def __post_init__(self) -> None:
-        if self.projection not in PROJECTIONS:
-            raise InputError(
-                f'projection is "{self.projection}"; choose one of {", ".join(PROJECTIONS)}.'
-            )
-        for name in ("width", "epochs", "patience"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} is {getattr(self, name)}; it must be at least 1.")
+        refuse_unknown(self, {"projection": PROJECTIONS})
+        refuse_below_one(self, ("width", "epochs", "patience"))
 
     def fit(
         self,
@@ -91,8 +86,7 @@ class GRU:
         progress: Callable[[int, int, float], None] | None = None,
     ) -> "GRUFit":
         """Train every seed; validation chooses the epoch."""
-        if not seeds or len(set(seeds)) < len(seeds):
-            raise InputError(f"seeds is {list(seeds)}; give at least one seed and each only once.")
+        seeds = checked_seeds(seeds)
         split = Split.of(panel, train_end, validation_end, warmup_end)
         rates = reference_rates(panel, split.warmup)
         maker = FeatureMaker.fitted(panel, split, rates, self.calendar, self.summary_retention)
@@ -110,14 +104,7 @@ class GRU:
                 for seed, key in ((seed, jax.random.key(seed)) for seed in seeds)
             ]
             runs = train(starts, partial(losses, objective), data, optimizer, progress)
-        diverged = [run.seed for run in runs if run.diverged]
-        if diverged:
-            warnings.warn(
-                f"training diverged for seeds {diverged}; their best parameters so far are kept: "
-                "lower learning_rate or raise penalty_weight.",
-                RuntimeWarning,
-                stacklevel=2,
-            )
+        warn_of_divergence(runs)
         return GRUFit(self, panel, split, maker, cells, tuple(runs))
 
 

@@ -1,6 +1,5 @@
 """ChoiceModel: settings that can be fitted to markets."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -22,6 +21,7 @@ from dgd.choice.starting import ChoiceStart
 from dgd.errors import InputError
 from dgd.ingest import Label
 from dgd.runtime import computing
+from dgd.seeds import best_of_each, checked_seeds, warn_of_divergence
 from dgd.training import Attempt, Progress, train_attempts
 
 HELD_OUT_SEED = 20260912
@@ -64,9 +64,7 @@ class ChoiceModel(ChoiceSettings):
             told of once for each of its starts.
         - `keep_on_interrupt`: on Ctrl-C, return the best parameters so far.
         """
-        seeds = [int(seed) for seed in seeds]
-        if not seeds or len(set(seeds)) < len(seeds):
-            raise InputError(f"seeds is {seeds}; give at least one seed and each only once.")
+        seeds = checked_seeds(seeds)
         training, held_out = divided(markets, validation)
         refuse_unlearnable(training)
         with computing():
@@ -88,18 +86,9 @@ class ChoiceModel(ChoiceSettings):
                 replace(run, parameters=eqx.combine(run.parameters, attempt.data.fixed))
                 for run, attempt in zip(made, attempts, strict=True)
             ]
-        best = tuple(
-            min((run for run in runs if run.seed == seed), key=lambda run: run.best_objective)
-            for seed in seeds
-        )
+        best = best_of_each(runs)
         fit = ChoiceFit(ChoiceSettings(**self.as_dict()), markets, training.markets, best)
-        if fit.diverged:
-            warnings.warn(
-                f"training diverged for seeds {list(fit.diverged)}; their best parameters so far "
-                "are kept: lower learning_rate or raise penalty_weight.",
-                RuntimeWarning,
-                stacklevel=2,
-            )
+        warn_of_divergence(fit.runs)
         return fit
 
     def _attempt(

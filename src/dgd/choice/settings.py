@@ -1,12 +1,17 @@
 """Every choice a choice fit depends on, in one place, checked when it is made."""
 
-import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from dgd.choice.objective import ChoiceObjective
 from dgd.errors import InputError
 from dgd.population import POPULATIONS, SCALE_FLOOR
+from dgd.setting_checks import (
+    refuse_below_one,
+    refuse_negative,
+    refuse_not_positive,
+    refuse_unknown,
+)
 from dgd.training import Optimizer
 
 _AT_LEAST_ONE = ("components", "dim", "nodes", "starts", "epochs", "patience")
@@ -44,21 +49,13 @@ class ChoiceSettings:
     initial_scale: float = 0.5
 
     def __post_init__(self) -> None:
-        for name in _AT_LEAST_ONE:
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} is {getattr(self, name)}; it must be at least 1.")
-        for name in _POSITIVE:
-            if not 0 < getattr(self, name) < math.inf:
-                raise InputError(f"{name} is {getattr(self, name)}; it must be positive.")
-        if not 0 <= self.penalty_weight < math.inf:
-            raise InputError(f"penalty_weight is {self.penalty_weight}; it must not be negative.")
+        refuse_below_one(self, _AT_LEAST_ONE)
+        refuse_not_positive(self, _POSITIVE)
+        refuse_negative(self, ("penalty_weight",))
+        refuse_unknown(self, {"population": POPULATIONS})
         if self.initial_scale <= SCALE_FLOOR:
             raise InputError(
                 f"initial_scale is {self.initial_scale}; it must be above the floor {SCALE_FLOOR}."
-            )
-        if self.population not in POPULATIONS:
-            raise InputError(
-                f'population is "{self.population}"; choose one of {", ".join(POPULATIONS)}.'
             )
 
     @property

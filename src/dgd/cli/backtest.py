@@ -16,6 +16,28 @@ from dgd.cli.console import (
     write_table,
 )
 from dgd.cli.inputs import chosen_model, names, read_panel, whole_numbers
+from dgd.cli.options import (
+    Behaviors,
+    CohortColumn,
+    Components,
+    ContextColumns,
+    CountColumn,
+    CountsFile,
+    DateColumn,
+    EffortFile,
+    Epochs,
+    FeaturesFile,
+    MoreSettings,
+    Nodes,
+    PeriodName,
+    Preset,
+    Seeds,
+    SizesFile,
+    TrainEnd,
+    UnitColumn,
+    ValidationEnd,
+    WarmupEnd,
+)
 from dgd.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,33 +58,31 @@ SHOWN = {
 
 
 def backtest(
-    counts: Annotated[Path, typer.Argument(help="Counts table, .csv or .parquet.")],
-    behaviors: Annotated[str, typer.Option(help="Behaviour columns, separated by commas.")],
-    train_end: Annotated[str, typer.Option(help="Last training date.")],
-    validation_end: Annotated[str, typer.Option(help="Last validation date; later ones test.")],
+    counts: CountsFile,
+    behaviors: Behaviors,
+    train_end: TrainEnd,
+    validation_end: ValidationEnd,
     horizons: Annotated[str, typer.Option(help="Days ahead, separated by commas.")] = "1,3,7",
     models: Annotated[str, typer.Option(help=f"Models; also {NEURAL}.")] = MODELS,
     test_start: Annotated[str | None, typer.Option(help="First date to score.")] = None,
     output: Annotated[Path | None, typer.Option(help="Scores to write, .csv or .parquet.")] = None,
     daily: Annotated[Path | None, typer.Option(help="Daily totals to write, for charts.")] = None,
-    warmup_end: Annotated[str | None, typer.Option(help="Last warm-up date.")] = None,
-    date: Annotated[str, typer.Option(help="Date column.")] = "date",
-    unit: Annotated[str, typer.Option(help="Unit column, or none.")] = "unit",
-    cohort: Annotated[str, typer.Option(help="Cohort column, or none.")] = "cohort",
-    count: Annotated[str, typer.Option(help="Count column.")] = "count",
-    context: Annotated[str, typer.Option(help="Context columns of events.")] = "",
-    sizes: Annotated[Path | None, typer.Option(help="Reference sizes.")] = None,
-    effort: Annotated[Path | None, typer.Option(help="Effort per date.")] = None,
-    features: Annotated[Path | None, typer.Option(help="Further known features.")] = None,
-    period: Annotated[str, typer.Option(help="hour, day or week.")] = "day",
-    preset: Annotated[str, typer.Option(help="default or paper.")] = "default",
-    components: Annotated[int, typer.Option(help="Response types per cohort.")] = 2,
-    nodes: Annotated[int, typer.Option(help="Quadrature nodes per type.")] = 7,
-    epochs: Annotated[int | None, typer.Option(help="Most epochs to train.")] = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", help="Any setting, like population=discrete.")
-    ] = None,
-    seeds: Annotated[str, typer.Option(help="Seeds, separated by commas.")] = "1,2,3",
+    warmup_end: WarmupEnd = None,
+    date: DateColumn = "date",
+    unit: UnitColumn = "unit",
+    cohort: CohortColumn = "cohort",
+    count: CountColumn = "count",
+    context: ContextColumns = "",
+    sizes: SizesFile = None,
+    effort: EffortFile = None,
+    features: FeaturesFile = None,
+    period: PeriodName = "day",
+    preset: Preset = "default",
+    components: Components = 2,
+    nodes: Nodes = 7,
+    epochs: Epochs = None,
+    settings: MoreSettings = None,
+    seeds: Seeds = "1,2,3",
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Score the model and its opponents on the days after the validation date.

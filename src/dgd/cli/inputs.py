@@ -49,7 +49,11 @@ def chosen_model(
     """The preset with the settings given on the command line; `more` are like dim=2."""
     from dgd.estimator import DGD
 
-    changes: dict[str, Any] = {"components": components, "nodes": nodes, **_settings(more)}
+    changes: dict[str, Any] = {
+        "components": components,
+        "nodes": nodes,
+        **settings(more, _defaults()),
+    }
     if epochs is not None:
         changes["epochs"] = epochs
     if preset == "paper":
@@ -59,11 +63,18 @@ def chosen_model(
     raise InputError(f'preset "{preset}" is not known; choose default or paper.')
 
 
-def _settings(given: list[str]) -> dict[str, Any]:
-    """Settings written as name=value, each read as the kind of value the setting has."""
+KINDS = {int: "a whole number", float: "a number", str: "a word"}
+
+
+def _defaults() -> dict[str, Any]:
     from dgd.settings import Settings
 
-    kinds = {name: type(value) for name, value in Settings().as_dict().items()}
+    return Settings().as_dict()
+
+
+def settings(given: list[str], defaults: dict[str, Any]) -> dict[str, Any]:
+    """Settings written as name=value, each read as the kind of value its default has."""
+    kinds = {name: type(value) for name, value in defaults.items()}
     found: dict[str, Any] = {}
     for text in given:
         name, equals, value = text.partition("=")
@@ -75,7 +86,7 @@ def _settings(given: list[str]) -> dict[str, Any]:
             found[name] = kinds[name](value)
         except ValueError as error:
             raise InputError(
-                f'setting {name} is "{value}"; it must be a {kinds[name].__name__}.'
+                f'setting {name} is "{value}"; it must be {KINDS[kinds[name]]}.'
             ) from error
     return found
 

@@ -82,7 +82,7 @@ def count_events(
     - `timezone`: the zone in whose days events are counted. Required unless `time` holds
         plain dates. The engine's session zone plays no part and is not touched.
     - `unit`, `cohort`: label columns; without them every event is in "all".
-    - `context`: numeric or boolean columns that tell events of a cell apart; events with
+    - `context`: columns of numbers that tell events of a cell apart; events with
         equal context are counted together, for training on events.
     - `period`: "hour", "day" or "week" (weeks begin on Monday). Hours are wall-clock
         hours: the hour repeated in autumn holds both, the one skipped in spring none.
@@ -122,7 +122,7 @@ def count_events(
     if table[DAY].null_count():
         clock.refuse_unreadable(told, "events")
     _refuse_behaviors(table, frame, behaviors)
-    _refuse_missing_context(table, context)
+    table = _numbered(table, context)
     table = _labelled(table, labels, missing)
     kept, told_rows = _within(table, first, last)
     counts = _spread(kept, context, behaviors, step, count)
@@ -166,12 +166,6 @@ def _grouped(
         raise InputError(
             f'events column {clock.time} holds dates, which have no hours; choose period="day".'
         )
-    for name in context:
-        if not (schema[name].is_numeric() or schema[name] == nw.Boolean):
-            raise InputError(
-                f"events column {name} holds {schema[name]}, not numbers; encode the context as "
-                "numbers."
-            )
     codes = [behavior_code(b, schema) * 4**h for h, b in enumerate(behaviors)]
     pattern = codes[0]
     for code in codes[1:]:
@@ -198,14 +192,27 @@ def _refuse_behaviors(
             refuse_behavior(frame, "events", behavior)
 
 
-def _refuse_missing_context(table: pl.DataFrame, context: Sequence[str]) -> None:
+def _numbered(table: pl.DataFrame, context: Sequence[str]) -> pl.DataFrame:
+    """Context as numbers, which text may hold too; anything else is refused."""
     for name in context:
-        without = int(table.filter(pl.col(name).is_null())[ROWS].sum())
+        if table.schema[name] == pl.Boolean or table.schema[name].is_numeric():
+            number = pl.col(name)
+        else:
+            number = pl.col(name).cast(pl.String).cast(pl.Float64, strict=False)
+        wrong = table.filter(number.is_null() & pl.col(name).is_not_null())
+        if wrong.height:
+            raise InputError(
+                f'events column {name}: "{wrong[name][0]}" is not a number, in '
+                f"{plural(int(wrong[ROWS].sum()))}; encode the context as numbers."
+            )
+        without = int(table.filter(number.is_null())[ROWS].sum())
         if without:
             raise InputError(
                 f"events column {name} is missing in {plural(without)}; fill it in or drop these "
                 "rows first."
             )
+        table = table.with_columns(number.alias(name))
+    return table
 
 
 def _labelled(

@@ -1,0 +1,36 @@
+"""What everything that trains does with its seeds."""
+
+import warnings
+from collections.abc import Iterable, Sequence
+
+from dgd.errors import InputError
+from dgd.training import Run
+
+
+def checked_seeds(seeds: Sequence[int]) -> list[int]:
+    """The seeds as whole numbers, refused where there is none or one comes twice."""
+    found = [int(seed) for seed in seeds]
+    if not found or len(set(found)) < len(found):
+        raise InputError(f"seeds is {found}; give at least one seed and each only once.")
+    return found
+
+
+def best_of_each(runs: Iterable[Run]) -> tuple[Run, ...]:
+    """Of every seed, in the order they came, the run that validates best."""
+    best: dict[int, Run] = {}
+    for run in runs:
+        if run.seed not in best or run.best_objective < best[run.seed].best_objective:
+            best[run.seed] = run
+    return tuple(best.values())
+
+
+def warn_of_divergence(runs: Iterable[Run]) -> None:
+    """Say which seeds' objectives stopped being finite; to be called by `fit` itself."""
+    diverged = [run.seed for run in runs if run.diverged]
+    if diverged:
+        warnings.warn(
+            f"training diverged for seeds {diverged}; their best parameters so far are kept: "
+            "lower learning_rate or raise penalty_weight.",
+            RuntimeWarning,
+            stacklevel=3,
+        )
