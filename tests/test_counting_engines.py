@@ -160,6 +160,16 @@ def test_every_engine_finds_the_same_hours(make: Maker) -> None:
     assert_frame_equal(counts, expected_counts(log, BERLIN, hourly=True))
 
 
+def test_every_engine_tells_events_apart_by_context(make: Maker) -> None:
+    log = berlin_log().with_columns((pl.col("store") % 3 / 2).alias("place"))
+    counts = count_log(make(log), context=["place"])
+    names = ["date", "unit", "cohort", "place", "click", "like"]
+    assert counts.columns == [*names, "count"]
+    whole = counts.group_by(*names[:3], *names[4:]).agg(pl.col("count").sum())
+    assert_frame_equal(whole, expected_counts(log, BERLIN), check_row_order=False)
+    assert_frame_equal(counts, count_log(log, context=["place"]))
+
+
 def test_clock_changes_make_days_of_23_and_25_hours(make: Maker) -> None:
     first = datetime(2022, 3, 20, tzinfo=UTC)
     hours = pl.datetime_range(first, datetime(2022, 11, 6, tzinfo=UTC), "1h", eager=True)

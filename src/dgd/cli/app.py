@@ -2,7 +2,7 @@
 
 import typer
 
-from dgd.cli import data
+from dgd.cli import choice, data
 from dgd.cli.backtest import backtest
 from dgd.cli.check import check
 from dgd.cli.console import EXIT_CODES, leaving_cleanly
@@ -27,6 +27,7 @@ app = typer.Typer(
 for _command in (demo, simulate, count, fit, forecast, info, check, backtest, reproduce):
     app.command()(leaving_cleanly(_command))
 
+app.add_typer(choice.app)
 app.add_typer(data.app)
 
 
