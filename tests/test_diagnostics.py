@@ -143,6 +143,7 @@ def test_the_shell_checks_a_model(fit, tmp_path):
     call = ["check", str(tmp_path / "model.dgd"), "--charts", str(tmp_path / "charts")]
     told = CliRunner().invoke(app, call)
     assert told.exit_code == 0, told.output
+    assert "error of log-probability" in told.output
     assert "7 nodes are enough" in told.output
     assert "All errors are within their bounds" in told.output
     assert (tmp_path / "charts" / "people.png").stat().st_size > 10_000
@@ -151,6 +152,7 @@ def test_the_shell_checks_a_model(fit, tmp_path):
     assert found["enough_nodes"]
     assert found["bounds_hold"]
     assert len(found["tables"]) == 7
+    assert len(found["summary"]) == 14
 
 
 APPENDIX_F = {7: 1e-3, 25: 1e-5, 61: 1e-8}

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
+import polars as pl
 import typer
 
 from dgd.cli.console import out, print_json, ready_folder, show
@@ -13,6 +14,7 @@ def check(
     charts: Annotated[
         Path | None, typer.Option(help="Folder for the chart of people there and seen.")
     ] = None,
+    full: Annotated[bool, typer.Option("--full", help="Every table, seed by seed.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Check a model's quadrature, error bounds, readouts and identifiability.
@@ -24,6 +26,7 @@ def check(
     """
     import dgd
     from dgd.diagnostics import check as examine
+    from dgd.diagnostics.checkup import PEOPLE
     from dgd.report import people_chart, save_chart
 
     fit = dgd.load(model)
@@ -35,13 +38,19 @@ def check(
                 "enough_nodes": found.nodes.enough,
                 "verdict": found.nodes.verdict,
                 "bounds_hold": found.bounds_hold,
+                "summary": found.summary().to_dicts(),
                 "tables": {title: table.to_dicts() for title, table in found.tables.items()},
                 "warnings": found.warnings.to_dicts(),
             }
         )
     else:
-        for title, table in found.tables.items():
-            show(title, table)
+        if full:
+            for title, table in found.tables.items():
+                show(title, table, most=200)
+        else:
+            show("Worst of all seeds", found.summary())
+            first = found.tables[PEOPLE].filter(pl.col("seed") == fit.seeds[0]).drop("seed")
+            show(f"{PEOPLE}, seed {fit.seeds[0]}", first, most=40)
         if found.warnings.height:
             show("Read with care", found.warnings)
         out.print(found.nodes.verdict)

@@ -2,16 +2,32 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
 from dgd.diagnostics.bounds import quadrature_bounds
 from dgd.diagnostics.identifiability import identifiability
-from dgd.diagnostics.nodes import NodeCheck, check_nodes
+from dgd.diagnostics.nodes import (
+    LARGEST_ARRIVAL_CHANGE,
+    LARGEST_NLL_CHANGE,
+    NodeCheck,
+    check_nodes,
+)
 from dgd.diagnostics.people import people
 from dgd.diagnostics.propagation import HORIZON, error_propagation, state_limits
 from dgd.diagnostics.supervision import counts_against_events
 from dgd.diagnostics.tilting import tilting_table
 from dgd.fit import Fit
+
+NODES, BOUNDS, PATH, REACH, READOUTS, EVENTS, PEOPLE = (
+    "More nodes, same parameters",
+    "Error bounds of quadrature",
+    "Error along expected feedback",
+    "Reach of the states",
+    "Weighted and separated readout",
+    "Counts against events",
+    "People there and people seen",
+)
 
 
 @dataclass(frozen=True)
@@ -29,6 +45,37 @@ class Checkup:
             bool(table["holds"].all()) for table in self.tables.values() if "holds" in table.columns
         )
 
+    def summary(self) -> pl.DataFrame:
+        """One row per check: the worst figure of all seeds, and what it is held against."""
+        rows: list[tuple[str, float, float | None]] = []
+        finest = self.tables[NODES].filter(pl.col("nodes") == pl.col("nodes").max())
+        for what, limit in (
+            ("NLL", LARGEST_NLL_CHANGE),
+            ("arrivals", LARGEST_ARRIVAL_CHANGE),
+            ("probability", None),
+        ):
+            moved = float(np.abs(finest[f"{what} change"].to_numpy()).max())
+            rows.append((f"{what} change with {finest['nodes'][0]} nodes", moved, limit))
+        for (quantity,), table in self.tables[BOUNDS].group_by("quantity", maintain_order=True):
+            worst = table.sort("largest error").row(-1, named=True)
+            rows.append((f"error of {quantity}", worst["largest error"], worst["its bound"]))
+        path = self.tables[PATH].filter(pl.col("day") == pl.col("day").max()).sort("error")
+        last = path.row(-1, named=True)
+        rows.append((f"error of the state after {last['day']} days", last["error"], last["bound"]))
+        reach = self.tables[REACH].sort("shift").row(-1, named=True)
+        rows.append(("largest response shift", reach["shift"], reach["shift bound"]))
+        for (nodes,), table in self.tables[READOUTS].group_by("nodes", maintain_order=True):
+            apart = float(table["NLL difference"].to_numpy().max())
+            rows.append((f"NLL between the two readouts at {nodes} nodes", apart, None))
+        for what in ("objective", "gradient"):
+            apart = float(self.tables[EVENTS][f"{what} difference"].to_numpy().max())
+            rows.append((f"{what} between events and counts", apart, None))
+        return pl.DataFrame(
+            rows,
+            schema={"check": pl.String, "found": pl.Float64, "bound": pl.Float64},
+            orient="row",
+        )
+
 
 def check(fit: Fit) -> Checkup:
     """Quadrature, bounds, the two readouts, counts against events, identifiability."""
@@ -37,13 +84,13 @@ def check(fit: Fit) -> Checkup:
     return Checkup(
         nodes=nodes,
         tables={
-            "More nodes, same parameters": nodes.table,
-            "Error bounds of quadrature": quadrature_bounds(fit),
-            "Error along expected feedback": error_propagation(fit, horizon),
-            "Reach of the states": state_limits(fit, horizon),
-            "Weighted and separated readout": tilting_table(fit),
-            "Counts against events": counts_against_events(fit),
-            "People there and people seen": people(fit, "polars"),
+            NODES: nodes.table,
+            BOUNDS: quadrature_bounds(fit),
+            PATH: error_propagation(fit, horizon),
+            REACH: state_limits(fit, horizon),
+            READOUTS: tilting_table(fit),
+            EVENTS: counts_against_events(fit),
+            PEOPLE: people(fit, "polars"),
         },
         warnings=identifiability(fit, "polars"),
     )

@@ -5,7 +5,7 @@ import polars as pl
 
 from dgd.diagnostics.people import VIEWS, people
 from dgd.fit import Fit
-from dgd.report.population import density_of
+from dgd.report.population import COHORTS_IN_A_ROW, cohort_facet, density_of
 from dgd.runtime import computing
 
 
@@ -27,7 +27,7 @@ def people_density_table(fit: Fit) -> pl.DataFrame:
 
 def people_chart(fit: Fit) -> alt.FacetChart:
     """Both views of every cohort: densities, or shares where the population is discrete."""
-    panel_width = max(160, 620 // max(1, len(fit.panel.cohorts)))
+    panel_width = max(160, 620 // min(COHORTS_IN_A_ROW, len(fit.panel.cohorts)))
     color = alt.Color("people:N", title="people", sort=list(VIEWS))
     of_seed = alt.Detail("seed:N")
     if fit.settings.population in ("discrete", "point"):
@@ -51,6 +51,6 @@ def people_chart(fit: Fit) -> alt.FacetChart:
         )
     return (
         marks.properties(width=panel_width, height=180)
-        .facet(column=alt.Column("cohort:N", title=None))
+        .facet(cohort_facet(fit), columns=COHORTS_IN_A_ROW)
         .properties(title="Who is there, and who is seen")
     )

@@ -14,6 +14,7 @@ from dgd.population import AbstractPopulation
 from dgd.runtime import computing
 
 POINTS = 200
+COHORTS_IN_A_ROW = 4
 
 
 def density_table(fit: Fit) -> pl.DataFrame:
@@ -65,9 +66,15 @@ def node_table(fit: Fit) -> pl.DataFrame:
     return pl.concat(parts)
 
 
+def cohort_facet(fit: Fit) -> alt.Facet:
+    """A panel for every cohort, in the order of the data."""
+    order = [str(cohort) for cohort in fit.panel.cohorts]
+    return alt.Facet("cohort:N", title=None, sort=order)
+
+
 def population_chart(fit: Fit) -> alt.FacetChart:
     """Densities of every cohort, one line a seed, nodes below sized by weight."""
-    panel_width = max(160, 620 // max(1, len(fit.panel.cohorts)))
+    panel_width = max(160, 620 // min(COHORTS_IN_A_ROW, len(fit.panel.cohorts)))
     color = alt.Color("seed:N", title="seed")
     x = alt.X("propensity:Q", title="response propensity")
     lines = (
@@ -86,6 +93,6 @@ def population_chart(fit: Fit) -> alt.FacetChart:
     return (
         alt.layer(lines, nodes, data=data)
         .properties(width=panel_width, height=180)
-        .facet(column=alt.Column("cohort:N", title=None))
+        .facet(cohort_facet(fit), columns=COHORTS_IN_A_ROW)
         .properties(title="Who is out there: learned densities and their nodes")
     )
