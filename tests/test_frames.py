@@ -56,3 +56,11 @@ def test_what_is_no_table_is_refused_by_name() -> None:
 def test_an_unknown_kind_is_refused_with_the_choices() -> None:
     with pytest.raises(dgd.InputError, match='"excel" is not known; choose one of polars, pandas'):
         from_polars(TABLE, "excel")
+
+
+def test_a_pandas_column_of_two_kinds_is_named() -> None:
+    table = pd.DataFrame({"unit": ["a", "b", 3], "count": [1, 2, 3]})
+    with pytest.raises(
+        dgd.InputError, match="counts row 3, column unit: 3 is int, but row 1 holds"
+    ):
+        to_polars(table, "counts")

@@ -33,7 +33,25 @@ def to_polars(frame: IntoFrame, name: str) -> tuple[pl.DataFrame, str]:
         kind = "pyarrow" if implementation == "duckdb" else "polars"
         return known.collect("polars").to_native(), kind
     kind = implementation if implementation in EAGER_KINDS else "polars"
-    return known.to_polars(), kind
+    try:
+        return known.to_polars(), kind
+    except (TypeError, ValueError) as error:
+        raise _mixed_column(known, name) from error
+
+
+def _mixed_column(frame: nw.DataFrame[Any], name: str) -> InputError:
+    """Which column holds values of two kinds, as pandas allows and no typed frame can."""
+    for column in frame.columns:
+        values = frame.get_column(column).to_list()
+        first = values[0]
+        for row, value in enumerate(values, start=1):
+            if type(value) is not type(first) and value is not None:
+                return InputError(
+                    f"{name} row {row}, column {column}: {value!r} is {type(value).__name__}, "
+                    f"but row 1 holds {first!r}, {type(first).__name__}; make all values of the "
+                    "column one kind."
+                )
+    return InputError(f"{name} cannot be read as a table of typed columns; check its types.")
 
 
 def from_polars(table: pl.DataFrame, kind: str) -> Any:
