@@ -20,7 +20,7 @@ _POSITIVE = ("learning_rate", "clip_norm", "initial_scale")
 
 @dataclass(frozen=True, kw_only=True)
 class ChoiceSettings:
-    """Settings of the choice model; the defaults are the paper's.
+    """Settings of the choice model; the defaults are the paper's where it names them.
 
     **Arguments:**
 
