@@ -19,8 +19,8 @@ check: $(VENV)/.check-installed
 	$(BIN)/mypy
 
 compare: $(VENV)/.test-installed
-	$(PIP) --editable '.[compare]'
-	$(BIN)/python -m pytest tests/test_against_torch.py
+	$(PIP) --editable '.[compare,choice]'
+	$(BIN)/python -m pytest tests/test_against_torch.py tests/test_choice_against_pyblp.py tests/test_examples.py
 
 engines: $(VENV)/.test-installed
 	$(PIP) --editable '.[spark]'

@@ -22,6 +22,7 @@ def test_every_command_of_the_readme_exists():
     from dgd.cli.app import app
 
     known = {command.callback.__name__ for command in app.registered_commands}
+    known |= {group.typer_instance.info.name for group in app.registered_groups}
     shown = set(re.findall(r"^dgd (\w+)", README.read_text(), re.MULTILINE))
     assert shown <= known
     assert {"simulate", "fit", "forecast", "info", "backtest"} <= shown

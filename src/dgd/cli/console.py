@@ -2,7 +2,9 @@
 
 import io
 import json
+import math
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
@@ -149,9 +151,24 @@ def training_progress(seeds: Sequence[int], epochs: int, quiet: bool) -> Iterato
             seed: bars.add_task(f"seed {seed}", total=epochs, best="compiling") for seed in seeds
         }
 
+        furthest = dict.fromkeys(seeds, (0, math.inf))
+
         def tell(seed: int, done: int, best: float) -> None:
-            bars.update(tasks[seed], completed=done, best=f"validation {best:.4f}")
+            # A seed may train from several starts side by side; the bar shows the best of them.
+            most, least = furthest[seed]
+            furthest[seed] = most, least = max(most, done), min(least, best)
+            bars.update(tasks[seed], completed=most, best=f"validation {least:.4f}")
 
         yield tell
         for task in bars.tasks:
             bars.update(task.id, total=max(1, int(task.completed)))
+
+
+@contextmanager
+def warnings_in_a_line() -> Iterator[None]:
+    """Tell what the library warns of in plain sentences on standard error."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for sentence in dict.fromkeys(str(warning.message) for warning in caught):
+        err.print(f"warning: {sentence}", highlight=False, markup=False, soft_wrap=True)
