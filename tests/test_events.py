@@ -92,6 +92,13 @@ def test_contexts_of_a_cell_add_up_to_its_counts(panel, hourly):
     assert len(earlier.events.cell) == 10 * 2 * 3
 
 
+def test_contexts_survive_the_round_trip_through_a_table(panel):
+    again = dgd.Panel.from_counts(panel.to_frame(), behaviors=["click", "like"], context=["hour"])
+    np.testing.assert_array_equal(again.patterns, panel.patterns)
+    np.testing.assert_array_equal(again.events.context, panel.events.context)
+    np.testing.assert_array_equal(again.events.patterns, panel.events.patterns)
+
+
 def test_events_teach_what_their_context_does(panel, tmp_path):
     ends = {"train_end": "2022-01-14", "validation_end": "2022-01-19"}
     model = dgd.DGD(supervision="events", behavior_penalty=1.0, start="training", epochs=60)

@@ -216,16 +216,20 @@ class Panel:
         )
 
     def to_frame(self, kind: str | None = None) -> Any:
-        """The counts as a long table, patterns that never occurred left out."""
-        day, unit, cohort, pattern = np.nonzero(self.patterns)
+        """The counts as the long table they were read from, context columns included; patterns
+        that never occurred are left out."""
+        events = self.events or EventCounts.of_cells(self.patterns)
+        group, pattern = np.nonzero(events.patterns)
+        day, unit, cohort = events.cell[group].T
         bits = behavior_bits(len(self.behaviors)).astype(np.int64)
         table = pl.DataFrame(
             [
                 self.period.series(self.columns.date, self.dates[day]),
                 pl.Series(self.columns.unit, [self.units[i] for i in unit]),
                 pl.Series(self.columns.cohort, [self.cohorts[i] for i in cohort]),
+                *(pl.Series(n, events.context[group, c]) for c, n in enumerate(events.names)),
                 *(pl.Series(b, bits[pattern, h]) for h, b in enumerate(self.behaviors)),
-                pl.Series(self.columns.count, self.patterns[day, unit, cohort, pattern]),
+                pl.Series(self.columns.count, events.patterns[group, pattern]),
             ]
         )
         return from_polars(table, kind or self.kind)
