@@ -20,7 +20,8 @@ check: $(VENV)/.check-installed
 
 compare: $(VENV)/.test-installed
 	$(PIP) --editable '.[compare,choice]'
-	$(BIN)/python -m pytest tests/test_against_torch.py tests/test_choice_against_pyblp.py tests/test_examples.py
+	$(BIN)/python -m pytest tests/test_against_torch.py tests/test_choice_against_pyblp.py \
+		tests/test_examples.py::test_cereal_finds_demand_that_falls_with_price
 
 engines: $(VENV)/.test-installed
 	$(PIP) --editable '.[spark]'

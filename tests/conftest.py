@@ -92,6 +92,6 @@ def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
     def reached(*_: object, **__: object) -> None:
         pytest.fail("work began before the refusal")
 
-    monkeypatch.setattr(dgd.estimator, "train_attempts", reached)
+    monkeypatch.setattr(dgd.estimator, "best_models", reached)
     monkeypatch.setattr(dgd.estimator, "computing", reached)
     monkeypatch.setattr(dgd.fit, "expected_path", reached)

@@ -48,7 +48,7 @@ def no_training(monkeypatch: pytest.MonkeyPatch) -> None:
     def reached(*_: object) -> None:
         pytest.fail("training began before the refusal")
 
-    monkeypatch.setattr(dgd.choice.estimator, "train_attempts", reached)
+    monkeypatch.setattr(dgd.choice.estimator, "best_models", reached)
 
 
 # Fitting

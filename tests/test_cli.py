@@ -102,7 +102,7 @@ def no_training(monkeypatch: pytest.MonkeyPatch) -> None:
     def reached(*_: object) -> None:
         pytest.fail("training began before the refusal")
 
-    monkeypatch.setattr(dgd.estimator, "train_attempts", reached)
+    monkeypatch.setattr(dgd.estimator, "best_models", reached)
 
 
 @pytest.fixture

@@ -17,12 +17,12 @@ from dgd.objective import Objective
 from dgd.panel import Panel
 from dgd.periods import Moment
 from dgd.runtime import computing
-from dgd.seeds import best_of_each, checked_seeds, warn_of_divergence
+from dgd.seeds import best_models, checked_seeds, warn_of_divergence
 from dgd.sequences import recorded_days, recorded_events
 from dgd.settings import PAPER, Settings
 from dgd.split import Split
 from dgd.starting import Shape, reference_rates, start_from_training, start_from_warmup
-from dgd.training import Attempt, Progress, train_attempts
+from dgd.training import Attempt, Progress
 
 STARTS = {"warmup": start_from_warmup, "training": start_from_training}
 RECORDED = {"counts": recorded_days, "events": recorded_events}
@@ -79,18 +79,8 @@ class DGD(Settings):
         with computing():
             places = list(STARTS) if self.start == "best" else [self.start]
             attempts = self._attempts(panel, split, maker, places, seeds)
-            made = train_attempts(
-                attempts,
-                partial(losses, self.objective),
-                self.optimizer,
-                progress,
-                keep_on_interrupt,
-            )
-            runs = [
-                replace(run, parameters=eqx.combine(run.parameters, attempt.data.fixed))
-                for run, attempt in zip(made, attempts, strict=True)
-            ]
-        best = best_of_each(runs)
+            loss = partial(losses, self.objective)
+            best = best_models(attempts, loss, self.optimizer, progress, keep_on_interrupt)
         fit = Fit(Settings(**self.as_dict()), panel, split, maker, best)
         warn_of_divergence(fit.runs)
         return fit

@@ -21,6 +21,7 @@ from dgd.panel import Panel
 from dgd.periods import Moment
 from dgd.run_tables import history_table, summary_table
 from dgd.runtime import computing
+from dgd.seeds import Seeded
 from dgd.sequences import days_ahead, recorded_days
 from dgd.settings import Settings
 from dgd.split import Split
@@ -29,7 +30,7 @@ from dgd.training import Run
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class Fit(Seeded):
     """A fitted model: one parameter set per seed, with the panel it was fitted on."""
 
     settings: Settings
@@ -41,15 +42,6 @@ class Fit:
     @property
     def models(self) -> tuple[Model, ...]:
         return tuple(run.parameters for run in self.runs)
-
-    @property
-    def seeds(self) -> tuple[int, ...]:
-        return tuple(run.seed for run in self.runs)
-
-    @property
-    def diverged(self) -> tuple[int, ...]:
-        """Seeds whose objective stopped being finite; they keep their best parameters."""
-        return tuple(run.seed for run in self.runs if run.diverged)
 
     @property
     def count_distribution(self) -> float:

@@ -2,9 +2,12 @@
 
 import warnings
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import equinox as eqx
 
 from dgd.errors import InputError
-from dgd.training import Run
+from dgd.training import Attempt, Loss, Optimizer, Progress, Run, train_attempts
 
 
 def checked_seeds(seeds: Sequence[int]) -> list[int]:
@@ -22,6 +25,40 @@ def best_of_each(runs: Iterable[Run]) -> tuple[Run, ...]:
         if run.seed not in best or run.best_objective < best[run.seed].best_objective:
             best[run.seed] = run
     return tuple(best.values())
+
+
+def best_models(
+    attempts: Sequence[Attempt],
+    loss: Loss,
+    optimizer: Optimizer,
+    progress: Progress | None,
+    keep_on_interrupt: bool,
+) -> tuple[Run, ...]:
+    """Make every attempt and keep, of each seed, the run that validates best.
+
+    The data of an attempt hold, as `fixed`, the arrays that are never trained; the
+    parameters of the runs are whole again.
+    """
+    made = train_attempts(attempts, loss, optimizer, progress, keep_on_interrupt)
+    return best_of_each(
+        replace(run, parameters=eqx.combine(run.parameters, attempt.data.fixed))
+        for run, attempt in zip(made, attempts, strict=True)
+    )
+
+
+class Seeded:
+    """What a fit with one run per seed can say of them."""
+
+    runs: tuple[Run, ...]
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        return tuple(run.seed for run in self.runs)
+
+    @property
+    def diverged(self) -> tuple[int, ...]:
+        """Seeds whose objective stopped being finite; they keep their best parameters."""
+        return tuple(run.seed for run in self.runs if run.diverged)
 
 
 def warn_of_divergence(runs: Iterable[Run]) -> None:

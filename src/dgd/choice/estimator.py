@@ -1,7 +1,6 @@
 """ChoiceModel: settings that can be fitted to markets."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -21,8 +20,8 @@ from dgd.choice.starting import ChoiceStart
 from dgd.errors import InputError
 from dgd.ingest import Label
 from dgd.runtime import computing
-from dgd.seeds import best_of_each, checked_seeds, warn_of_divergence
-from dgd.training import Attempt, Progress, train_attempts
+from dgd.seeds import best_models, checked_seeds, warn_of_divergence
+from dgd.training import Attempt, Progress
 
 HELD_OUT_SEED = 20260912
 """Which markets a fraction holds out depends on their order alone."""
@@ -75,18 +74,8 @@ class ChoiceModel(ChoiceSettings):
                 for place in range(self.starts)
             ]
             warn_of_ambiguity(training, sum(x.size for x in jax.tree.leaves(attempts[0][2])))
-            made = train_attempts(
-                attempts,
-                partial(losses, self.objective),
-                self.optimizer,
-                progress,
-                keep_on_interrupt,
-            )
-            runs = [
-                replace(run, parameters=eqx.combine(run.parameters, attempt.data.fixed))
-                for run, attempt in zip(made, attempts, strict=True)
-            ]
-        best = best_of_each(runs)
+            loss = partial(losses, self.objective)
+            best = best_models(attempts, loss, self.optimizer, progress, keep_on_interrupt)
         fit = ChoiceFit(ChoiceSettings(**self.as_dict()), markets, training.markets, best)
         warn_of_divergence(fit.runs)
         return fit

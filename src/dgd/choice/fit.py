@@ -20,6 +20,7 @@ from dgd.errors import InputError
 from dgd.frames import from_polars
 from dgd.ingest import Label
 from dgd.run_tables import history_table, summary_table
+from dgd.seeds import Seeded
 from dgd.training import Run
 
 FAR = 0.5
@@ -27,7 +28,7 @@ FAR = 0.5
 
 
 @dataclass(frozen=True, eq=False)
-class ChoiceFit:
+class ChoiceFit(Seeded):
     """A fitted choice model: one parameter set per seed, with the markets it was fitted on.
 
     Tables are averages over the seeds, and come in the kind of frame the markets
@@ -44,15 +45,6 @@ class ChoiceFit:
     @property
     def models(self) -> tuple[ChoiceDemand, ...]:
         return tuple(run.parameters for run in self.runs)
-
-    @property
-    def seeds(self) -> tuple[int, ...]:
-        return tuple(run.seed for run in self.runs)
-
-    @property
-    def diverged(self) -> tuple[int, ...]:
-        """Seeds whose objective stopped being finite; they keep their best parameters."""
-        return tuple(run.seed for run in self.runs if run.diverged)
 
     @property
     def price_range(self) -> tuple[float, float]:
