@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import hypothesis
 import jax
 import narwhals.typing
 import pytest
@@ -16,6 +17,10 @@ from jaxtyping import install_import_hook
 narwhals.typing.IntoFrame = Any  # type: ignore[misc]
 # Whole numbers are welcome where a float is asked for, as type checkers have it.
 install_import_hook("dgd", "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))")
+
+# The same examples in every run: a failure can be found again, and a pass is not luck.
+hypothesis.settings.register_profile("repeatable", derandomize=True, deadline=None)
+hypothesis.settings.load_profile("repeatable")
 
 JAX_BEFORE = {
     name: getattr(jax.config, name)
