@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import dgd
 from dgd import diagnostics
 from dgd.cli.app import app
-from dgd.diagnostics.nodes import check_nodes
+from dgd.diagnostics.nodes import check_nodes, finer_than
 from dgd.errors import InputError
 from dgd.paper.models import fit_on
 from dgd.population import SCALE_FLOOR, raw_scale
@@ -54,6 +54,15 @@ def test_too_few_nodes_are_called_too_few(fit):
     assert "2 nodes are not enough" in found.verdict
     with pytest.raises(InputError, match="the fit has 2 nodes, finer names"):
         check_nodes(wide, [2])
+
+
+def test_a_fit_with_many_nodes_is_held_against_more(fit):
+    assert finer_than(7) == (25, 61)
+    assert finer_than(25) == (61,)
+    assert finer_than(61) == (123,)
+    found = check_nodes(fit.with_nodes(61))
+    assert set(found.table["nodes"]) == {123}
+    assert found.enough
 
 
 def test_a_separated_fit_forecasts_and_saves_like_any_other(fit, tmp_path):

@@ -28,6 +28,7 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int
 
 from dgd.days import Inputs
+from dgd.diagnostics.nodes import finer_than
 from dgd.diagnostics.scored_days import scored_days
 from dgd.feedback import State
 from dgd.fit import Fit
@@ -36,14 +37,13 @@ from dgd.observation import integrate
 from dgd.runtime import computing
 from dgd.sequences import days_ahead
 
-EXACT_NODES = 61
 GRADIENTS = 64
 """Patterns whose gradients are compared, spread evenly over a day's cells."""
 ROUNDING = 1e-14
 """Errors below this are rounding; bounds do not speak of them."""
 
 
-def quadrature_bounds(fit: Fit, exact_nodes: int = EXACT_NODES) -> pl.DataFrame:
+def quadrature_bounds(fit: Fit, exact_nodes: int | None = None) -> pl.DataFrame:
     """One row per seed and quantity: the largest error, its bound, and whether all hold.
 
     Probabilities of all scored days are compared; gradients, with respect to every
@@ -51,6 +51,7 @@ def quadrature_bounds(fit: Fit, exact_nodes: int = EXACT_NODES) -> pl.DataFrame:
     of its bound that any error takes up.
     """
     days = scored_days(fit)
+    exact_nodes = exact_nodes or max(finer_than(fit.settings.nodes))
     rows = []
     with computing():
         inputs = days_ahead(fit.panel, fit.features, days - 1, 1)[0]

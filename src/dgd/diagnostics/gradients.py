@@ -2,7 +2,6 @@
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 import polars as pl
 from jax.flatten_util import ravel_pytree
@@ -34,7 +33,7 @@ def gradient_check(fit: Fit) -> pl.DataFrame:
         for seed, model in zip(fit.seeds, fit.models, strict=True):
             free, fixed = eqx.partition(model, model.trainable())
             vector, unravel = ravel_pytree(free)
-            slope = np.asarray(_slope(fit.settings.objective, free, fixed, *days))
+            _, slope = value_and_slope(fit.settings.objective, model, *days)
             start = 0
             for path, array in jax.tree_util.tree_leaves_with_path(free):
                 name = jax.tree_util.keystr(path, simple=True, separator=".")
@@ -67,6 +66,16 @@ def gradient_check(fit: Fit) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
+def value_and_slope(
+    objective: Objective, model: Model, inputs: Inputs, outcomes: Outcomes
+) -> tuple[float, Float[np.ndarray, " parameter"]]:
+    """The training objective, and its gradient with respect to all that is trained."""
+    value, slope = _differentiated(
+        objective, *eqx.partition(model, model.trainable()), inputs, outcomes
+    )
+    return float(value), np.asarray(slope)
+
+
 @eqx.filter_jit
 def _value(
     objective: Objective, free: Model, fixed: Model, inputs: Inputs, outcomes: Outcomes
@@ -75,10 +84,10 @@ def _value(
 
 
 @eqx.filter_jit
-def _slope(
+def _differentiated(
     objective: Objective, free: Model, fixed: Model, inputs: Inputs, outcomes: Outcomes
-) -> Float[Array, " parameter"]:
+) -> tuple[Float[Array, ""], Float[Array, " parameter"]]:
     vector, unravel = ravel_pytree(free)
-    return jax.grad(
-        lambda x: jnp.asarray(objective.train(eqx.combine(unravel(x), fixed), inputs, outcomes)[0])
-    )(vector)
+    return jax.value_and_grad(lambda x: _value(objective, unravel(x), fixed, inputs, outcomes))(
+        vector
+    )

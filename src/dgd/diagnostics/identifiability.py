@@ -13,6 +13,7 @@ import jax
 import numpy as np
 import polars as pl
 
+from dgd.diagnostics.tilting import who_is_there
 from dgd.fit import Fit
 from dgd.frames import from_polars
 from dgd.model import Model
@@ -60,7 +61,7 @@ def identifiability(fit: Fit, kind: str | None = None) -> Any:
 
 def _of_components(fit: Fit, model: Model) -> Iterator[tuple[str, str, float, str]]:
     """Types that coincide, have vanished, or were stopped by the floor of their scale."""
-    share, mean, spread = (np.asarray(part) for part in model.population.types())
+    share, mean, spread = (np.asarray(part) for part in who_is_there(model).types())
     fewer = "fit with fewer components"
     for place, cohort in enumerate(fit.panel.cohorts):
         for one, other in combinations(range(share.shape[1]), 2):

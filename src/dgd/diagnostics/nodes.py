@@ -14,6 +14,7 @@ import polars as pl
 from dgd.diagnostics.scored_days import Said, said_of, scored_days
 from dgd.errors import InputError
 from dgd.fit import Fit
+from dgd.quadrature import MAX_NODES
 
 FINER = (25, 61)
 LARGEST_NLL_CHANGE = 1e-3
@@ -32,13 +33,20 @@ class NodeCheck:
     verdict: str
 
 
-def check_nodes(fit: Fit, finer: Sequence[int] = FINER) -> NodeCheck:
-    """Evaluate `fit` again with each number of nodes in `finer`."""
-    coarse = [nodes for nodes in finer if nodes <= fit.settings.nodes]
-    finer = [nodes for nodes in finer if nodes > fit.settings.nodes]
-    if not finer:
+def finer_than(nodes: int) -> tuple[int, ...]:
+    """The usual 25 and 61 where they are more than `nodes`, else twice as many."""
+    usual = tuple(more for more in FINER if more > nodes)
+    return usual or (min(2 * nodes + 1, MAX_NODES),)
+
+
+def check_nodes(fit: Fit, finer: Sequence[int] | None = None) -> NodeCheck:
+    """Evaluate `fit` again with each number of nodes in `finer`, `finer_than` its own."""
+    own_nodes = fit.settings.nodes
+    finer = finer_than(own_nodes) if finer is None else finer
+    if min(finer) <= own_nodes:
         raise InputError(
-            f"the fit has {fit.settings.nodes} nodes, finer names {coarse}; name more nodes."
+            f"the fit has {own_nodes} nodes, finer names {list(finer)}; name more nodes, up to "
+            f"{MAX_NODES}."
         )
     days = scored_days(fit)
     own = said_of(fit, days)

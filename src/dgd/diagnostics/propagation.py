@@ -22,7 +22,8 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
 from dgd.days import Inputs
-from dgd.diagnostics.bounds import EXACT_NODES, ROUNDING
+from dgd.diagnostics.bounds import ROUNDING
+from dgd.diagnostics.nodes import finer_than
 from dgd.errors import InputError
 from dgd.feedback import State
 from dgd.fit import Fit
@@ -48,13 +49,14 @@ class Step(NamedTuple):
 
 
 def error_propagation(
-    fit: Fit, horizon: int = HORIZON, exact_nodes: int = EXACT_NODES
+    fit: Fit, horizon: int = HORIZON, exact_nodes: int | None = None
 ) -> pl.DataFrame:
     """One row per seed and day of an expected-feedback path that ends with the panel.
 
     `error` is the distance between the path at the fit's nodes and at `exact_nodes`, `bound`
     what the recursion allows.
     """
+    exact_nodes = exact_nodes or max(finer_than(fit.settings.nodes))
     rows = []
     with computing():
         ahead, first = _path_inputs(fit, horizon)

@@ -6,19 +6,14 @@ are. The two likelihoods differ by a number of orderings that no parameter moves
 
 from dataclasses import replace
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 import polars as pl
-from jax.flatten_util import ravel_pytree
-from jaxtyping import Array, Float
 
 from dgd.context import EventContext, SharedContext
-from dgd.days import Inputs, Outcomes
+from dgd.diagnostics.gradients import value_and_slope
 from dgd.event_counts import EventCounts
 from dgd.fit import Fit
-from dgd.model import Model
-from dgd.objective import Objective
 from dgd.runtime import computing
 from dgd.sequences import recorded_days
 
@@ -42,10 +37,10 @@ def counts_against_events(fit: Fit) -> pl.DataFrame:
         for seed, model in zip(fit.seeds, fit.models, strict=True):
             shared = replace(model, context=SharedContext())
             own = replace(model, context=EventContext(none))
-            from_counts, slope = _value_and_slope(objective, shared, inputs, counts)
+            from_counts, slope = value_and_slope(objective, shared, inputs, counts)
             for form, events in forms.items():
                 told = replace(counts, events=events.groups(*counts.arrivals.shape))
-                from_events, other = _value_and_slope(objective, own, inputs, told)
+                from_events, other = value_and_slope(objective, own, inputs, told)
                 rows.append(
                     {
                         "seed": seed,
@@ -58,23 +53,3 @@ def counts_against_events(fit: Fit) -> pl.DataFrame:
                     }
                 )
     return pl.DataFrame(rows)
-
-
-@eqx.filter_jit
-def _evaluated(
-    objective: Objective, model: Model, inputs: Inputs, outcomes: Outcomes
-) -> tuple[Float[Array, ""], Model]:
-    free, fixed = eqx.partition(model, model.trainable())
-
-    def value(parameters: Model) -> Float[Array, ""]:
-        return objective.train(eqx.combine(parameters, fixed), inputs, outcomes)[0]
-
-    found: tuple[Float[Array, ""], Model] = eqx.filter_value_and_grad(value)(free)
-    return found
-
-
-def _value_and_slope(
-    objective: Objective, model: Model, inputs: Inputs, outcomes: Outcomes
-) -> tuple[float, np.ndarray]:
-    value, slope = _evaluated(objective, model, inputs, outcomes)
-    return float(value), np.asarray(ravel_pytree(slope)[0])
