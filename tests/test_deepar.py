@@ -259,8 +259,9 @@ def test_the_same_seed_gives_the_same_numbers(drawn, fitted):
 def test_other_origins_and_longer_horizons_change_nothing(fitted):
     arrivals, patterns = fitted.predict(np.array([34, 35, 36]), 3)
     fewer_arrivals, fewer_patterns = fitted.predict(np.array([36]), 2)
-    np.testing.assert_array_equal(arrivals[:, :2, 2], fewer_arrivals[:, :, 0])
-    np.testing.assert_array_equal(patterns[:, :2, 2], fewer_patterns[:, :, 0])
+    # Batches of other sizes may be added up in another order.
+    np.testing.assert_allclose(arrivals[:, :2, 2], fewer_arrivals[:, :, 0], rtol=1e-12)
+    np.testing.assert_allclose(patterns[:, :2, 2], fewer_patterns[:, :, 0], rtol=1e-12)
 
 
 def test_validation_chooses_the_width_for_each_seed(fitted):

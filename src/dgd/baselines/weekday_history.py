@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Int
 
 from dgd.baselines.joint_history import (
     History,
@@ -81,7 +81,7 @@ def weekday_total(
     panel: Panel, split: Split, origins: Int[np.ndarray, " origin"], horizon: int, *, weeks: int
 ) -> Remembered:
     """Pattern counts of the last `weeks` same weekdays together."""
-    return _weighed(panel, _same_weekdays(panel, split, origins, horizon, weeks).astype(np.float64))
+    return _total(panel, _same_weekdays(panel, split, origins, horizon, weeks))
 
 
 def weekday_mean(
@@ -89,13 +89,13 @@ def weekday_mean(
 ) -> Remembered:
     """Pattern counts of the last `weeks` same weekdays on average."""
     used = _same_weekdays(panel, split, origins, horizon, weeks)
-    return _weighed(panel, used / used.sum(-1, keepdims=True))
+    return _total(panel, used) / used.sum(-1)[..., None, None, None]
 
 
 def _same_weekdays(
     panel: Panel, split: Split, origins: Int[np.ndarray, " origin"], horizon: int, weeks: int
-) -> np.ndarray:
-    """Which days each forecast looks back on: [step, origin, day], true where used.
+) -> Bool[np.ndarray, "step origin day"]:
+    """Which days each forecast looks back on.
 
     From the first training day to the origin. Where the history is shorter
     than `weeks` weeks all its same weekdays are used, and all its days where
@@ -112,5 +112,6 @@ def _same_weekdays(
     return np.where(recent.any(-1, keepdims=True), recent, known)
 
 
-def _weighed(panel: Panel, weights: Float[np.ndarray, "step origin day"]) -> Remembered:
-    return np.tensordot(weights, panel.patterns.astype(np.float64), 1)
+def _total(panel: Panel, used: Bool[np.ndarray, "step origin day"]) -> Remembered:
+    """Counts of the days used, added up; whole numbers, so that no order of summation matters."""
+    return np.tensordot(used.astype(np.float64), panel.patterns.astype(np.float64), 1)
