@@ -20,12 +20,12 @@ check: $(VENV)/.check-installed
 
 compare: $(VENV)/.test-installed
 	$(PIP) --editable '.[compare,choice]'
-	$(BIN)/python -m pytest tests/test_against_torch.py tests/test_choice_against_pyblp.py \
-		tests/test_examples.py::test_cereal_finds_demand_that_falls_with_price
+	$(BIN)/python -m pytest tests/model/test_against_torch.py tests/choice/test_against_pyblp.py \
+		tests/house/test_examples.py::test_cereal_finds_demand_that_falls_with_price
 
 engines: $(VENV)/.test-installed
 	$(PIP) --editable '.[spark]'
-	$(BIN)/python -m pytest tests/test_counting_engines.py
+	$(BIN)/python -m pytest tests/counting/test_engines.py
 
 clean:
 	rm -rf $(VENV) demo-output

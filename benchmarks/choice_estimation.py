@@ -30,7 +30,7 @@ from dgd.choice import (
     simulate_markets,
 )
 from dgd.choice.objective import Sales, choice_loss
-from dgd.population import SupportPoints
+from dgd.model.population import SupportPoints
 from dgd.runtime import computing
 
 FIRST_SPREAD = 0.1

@@ -87,7 +87,7 @@ def of_world() -> Iterator[tuple[str, str]]:
 def of_retail(folder: Path) -> Iterator[tuple[str, str]]:
     for year in (2010, 2011):
         dataset = dgd.datasets.online_retail(folder, year)
-        ends = {
+        ends: dict[str, Any] = {
             "warmup_end": dataset.window.warmup_end,
             "train_end": dataset.window.train_end,
             "validation_end": dataset.window.validation_end,

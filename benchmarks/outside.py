@@ -48,11 +48,11 @@ from jaxtyping import Float, Int
 
 from dgd.datasets import Dataset
 from dgd.estimator import DGD
-from dgd.forecaster import Forecaster
+from dgd.forecasting.protocol import Forecaster
+from dgd.model.patterns import behavior_bits
+from dgd.panel.split import Split
 from dgd.paper.models import SEEDS, fit_on
 from dgd.paper.windows import Windows
-from dgd.patterns import behavior_bits
-from dgd.split import Split
 
 HORIZONS = (1, 3, 7)
 STEPS = max(HORIZONS)

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import jax.numpy as jnp
 import numpy as np
 
-from dgd.days import Inputs, Outcomes
-from dgd.feedback import Feedback, Reference
-from dgd.model import Model
-from dgd.objective import Objective
-from dgd.observation import Arrival, Behavior
-from dgd.population import GaussianMixture
+from dgd.learning.objective import Objective
+from dgd.model.days import Inputs, Outcomes
+from dgd.model.feedback import Feedback, Reference
+from dgd.model.model import Model
+from dgd.model.observation import Arrival, Behavior
+from dgd.model.population import GaussianMixture
 from dgd.runtime import computing
 
 CALENDAR = 6

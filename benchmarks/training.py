@@ -28,9 +28,9 @@ import optax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import PyTree
 
-from dgd.population import SCALE_FLOOR
+from dgd.learning.loop import Optimizer
+from dgd.model.population import SCALE_FLOOR
 from dgd.runtime import computing
-from dgd.training import Optimizer
 from shapes import SHAPES, Problem, problem
 
 EPOCHS = 20

@@ -33,6 +33,7 @@ JAX_BEFORE = {
 }
 
 import dgd  # noqa: E402
+from support.variants import VARIANTS  # noqa: E402
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -62,17 +63,6 @@ def fit(drawn: dgd.Simulated) -> dgd.Fit:
     return dgd.DGD(epochs=5).fit(
         drawn.panel, train_end=dates[27], validation_end=dates[34], seeds=[1, 2]
     )
-
-
-VARIANTS = {
-    "fixed Gaussian": {"population": "fixed"},
-    "matched discrete": {"population": "discrete"},
-    "point": {"population": "point"},
-    "without dynamics": {"dynamics": "none"},
-    "separated readout": {"readout": "separated"},
-    "events": {"supervision": "events"},
-}
-"""Every variant of the model, as one part exchanged."""
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,6 @@ fit.forecast(horizon=7).to_frame()
 """
 
 from dgd import baselines, choice, datasets, diagnostics
-from dgd.backtesting import Backtest, backtest
 from dgd.counting import (
     Assignment,
     CountReport,
@@ -21,11 +20,12 @@ from dgd.counting import (
 from dgd.errors import DGDError, InputError, ModelFileError
 from dgd.estimator import DGD
 from dgd.fit import Fit
-from dgd.forecaster import Fitted, Forecaster
-from dgd.forecasting import Forecast
-from dgd.panel import Panel
-from dgd.settings import Settings
-from dgd.simulate import Simulated, World, example_world, simulate
+from dgd.forecasting.forecast import Forecast
+from dgd.forecasting.protocol import Fitted, Forecaster
+from dgd.learning.settings import Settings
+from dgd.panel.panel import Panel
+from dgd.scoring.backtesting import Backtest, backtest
+from dgd.simulation.draw import Simulated, World, example_world, simulate
 from dgd.storage import load
 
 __version__ = "0.1.0"

@@ -9,20 +9,20 @@ import equinox as eqx
 import jax
 from jaxtyping import Array, Float
 
-from dgd.days import Inputs, Outcomes
-from dgd.features import FeatureMaker
 from dgd.fit import Fit
-from dgd.model import Model
-from dgd.objective import Objective
-from dgd.panel import Panel
-from dgd.periods import Moment
+from dgd.learning.loop import Attempt, Progress
+from dgd.learning.objective import Objective
+from dgd.learning.seeds import best_models, checked_seeds, warn_of_divergence
+from dgd.learning.settings import PAPER, Settings
+from dgd.learning.starts import Shape, reference_rates, start_from_training, start_from_warmup
+from dgd.model.days import Inputs, Outcomes
+from dgd.model.model import Model
+from dgd.panel.features import FeatureMaker
+from dgd.panel.panel import Panel
+from dgd.panel.sequences import recorded_days, recorded_events
+from dgd.panel.split import Split
 from dgd.runtime import computing
-from dgd.seeds import best_models, checked_seeds, warn_of_divergence
-from dgd.sequences import recorded_days, recorded_events
-from dgd.settings import PAPER, Settings
-from dgd.split import Split
-from dgd.starting import Shape, reference_rates, start_from_training, start_from_warmup
-from dgd.training import Attempt, Progress
+from dgd.tables.periods import Moment
 
 STARTS = {"warmup": start_from_warmup, "training": start_from_training}
 RECORDED = {"counts": recorded_days, "events": recorded_events}

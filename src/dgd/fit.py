@@ -12,21 +12,21 @@ from jaxtyping import Float, Int
 from narwhals.typing import IntoFrame
 
 from dgd.errors import InputError
-from dgd.features import FeatureMaker
-from dgd.feedback import State
-from dgd.forecasting import Forecast, average, expected_path, states_at_dawn
-from dgd.frames import from_polars
-from dgd.model import Model
-from dgd.panel import Panel
-from dgd.periods import Moment
-from dgd.run_tables import history_table, summary_table
+from dgd.forecasting.forecast import Forecast, average, expected_path, states_at_dawn
+from dgd.learning.crowd_tables import dynamics_table, population_table
+from dgd.learning.loop import Run
+from dgd.learning.run_tables import history_table, summary_table
+from dgd.learning.seeds import Seeded
+from dgd.learning.settings import Settings
+from dgd.model.feedback import State
+from dgd.model.model import Model
+from dgd.panel.features import FeatureMaker
+from dgd.panel.panel import Panel
+from dgd.panel.sequences import days_ahead, recorded_days
+from dgd.panel.split import Split
 from dgd.runtime import computing
-from dgd.seeds import Seeded
-from dgd.sequences import days_ahead, recorded_days
-from dgd.settings import Settings
-from dgd.split import Split
-from dgd.summaries import dynamics_table, population_table
-from dgd.training import Run
+from dgd.tables.frames import from_polars
+from dgd.tables.periods import Moment
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,18 +11,7 @@ from typing import TYPE_CHECKING, Any
 import jax.numpy as jnp
 import numpy as np
 
-from dgd.event_counts import EventCounts
-from dgd.features import FeatureMaker, Scaling
-from dgd.feedback import Reference
-from dgd.ingest import Columns
-from dgd.model import Model
-from dgd.panel import Panel
-from dgd.periods import period_named
-from dgd.runtime import computing
-from dgd.settings import Settings
-from dgd.split import Split
-from dgd.starting import Shape, Start
-from dgd.tensor_files import (
+from dgd.files.tensors import (
     FIT,
     FORMAT,
     incomplete,
@@ -33,6 +22,17 @@ from dgd.tensor_files import (
     write_atomically,
     write_tensors,
 )
+from dgd.learning.settings import Settings
+from dgd.learning.starts import Shape, Start
+from dgd.model.feedback import Reference
+from dgd.model.model import Model
+from dgd.panel.contexts import EventCounts
+from dgd.panel.features import FeatureMaker, Scaling
+from dgd.panel.grids import Columns
+from dgd.panel.panel import Panel
+from dgd.panel.split import Split
+from dgd.runtime import computing
+from dgd.tables.periods import period_named
 
 if TYPE_CHECKING:
     from dgd.fit import Fit

@@ -36,17 +36,17 @@ from dgd.baselines.deepar_network import (
 )
 from dgd.baselines.joint_history import refuse_origins
 from dgd.errors import InputError
-from dgd.features import FeatureMaker
-from dgd.panel import Panel
-from dgd.patterns import integrate_patterns
-from dgd.periods import Moment
+from dgd.learning.loop import Optimizer, Run, train
+from dgd.learning.seeds import checked_seeds, warn_of_divergence
+from dgd.learning.setting_checks import refuse_below_one, refuse_unknown
+from dgd.learning.starts import reference_rates
+from dgd.model.patterns import integrate_patterns
+from dgd.panel.features import FeatureMaker
+from dgd.panel.panel import Panel
+from dgd.panel.sequences import days_ahead, recorded_days
+from dgd.panel.split import Split
 from dgd.runtime import computing
-from dgd.seeds import checked_seeds, warn_of_divergence
-from dgd.sequences import days_ahead, recorded_days
-from dgd.setting_checks import refuse_below_one, refuse_unknown
-from dgd.split import Split
-from dgd.starting import reference_rates
-from dgd.training import Optimizer, Run, train
+from dgd.tables.periods import Moment
 
 STARTS = {"training": start_from_training, "rates": start_from_rates}
 

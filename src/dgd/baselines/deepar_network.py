@@ -34,12 +34,12 @@ from dgd.baselines.marks import (
     marks_from_patterns,
     marks_from_rates,
 )
-from dgd.days import Inputs, Outcomes, Prediction, log_likelihood
-from dgd.features import FeatureMaker, Scaling
-from dgd.objective import behavior_loss
-from dgd.panel import Panel
-from dgd.sequences import recorded_days
-from dgd.split import Split
+from dgd.learning.objective import behavior_loss
+from dgd.model.days import Inputs, Outcomes, Prediction, log_likelihood
+from dgd.panel.features import FeatureMaker, Scaling
+from dgd.panel.panel import Panel
+from dgd.panel.sequences import recorded_days
+from dgd.panel.split import Split
 
 SMALLEST = 1e-8
 """Added to both positive outputs before they are rescaled."""

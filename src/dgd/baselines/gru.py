@@ -29,18 +29,18 @@ from dgd.baselines.gru_network import (
     losses,
 )
 from dgd.baselines.joint_history import refuse_origins
-from dgd.days import Inputs, Outcomes
-from dgd.features import FeatureMaker
-from dgd.objective import Objective
-from dgd.panel import Panel
-from dgd.periods import Moment
+from dgd.learning.loop import Optimizer, Run, train
+from dgd.learning.objective import Objective
+from dgd.learning.seeds import checked_seeds, warn_of_divergence
+from dgd.learning.setting_checks import refuse_below_one, refuse_unknown
+from dgd.learning.starts import reference_rates, start_from_training
+from dgd.model.days import Inputs, Outcomes
+from dgd.panel.features import FeatureMaker
+from dgd.panel.panel import Panel
+from dgd.panel.sequences import days_ahead, recorded_days
+from dgd.panel.split import Split
 from dgd.runtime import computing
-from dgd.seeds import checked_seeds, warn_of_divergence
-from dgd.sequences import days_ahead, recorded_days
-from dgd.setting_checks import refuse_below_one, refuse_unknown
-from dgd.split import Split
-from dgd.starting import reference_rates, start_from_training
-from dgd.training import Optimizer, Run, train
+from dgd.tables.periods import Moment
 
 
 @dataclass(frozen=True, kw_only=True)

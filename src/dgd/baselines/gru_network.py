@@ -24,9 +24,9 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Key
 
 from dgd.baselines.marks import joint_probabilities, lower_triangular
-from dgd.days import Outcomes, Prediction, log_likelihood
-from dgd.objective import Objective
-from dgd.starting import Start
+from dgd.learning.objective import Objective
+from dgd.learning.starts import Start
+from dgd.model.days import Outcomes, Prediction, log_likelihood
 
 HEAD_START = 0.1
 """Standard deviation of the heads' projections at the start."""

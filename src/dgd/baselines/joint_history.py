@@ -24,10 +24,10 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from dgd.errors import InputError
-from dgd.panel import Panel
-from dgd.periods import Moment
-from dgd.scoring import joint_nll
-from dgd.split import Split
+from dgd.panel.panel import Panel
+from dgd.panel.split import Split
+from dgd.scoring.behavior_scores import joint_nll
+from dgd.tables.periods import Moment
 
 TAUS = (1.0, 10.0, 100.0)
 """Smoothing strengths to choose from, as in the paper."""

@@ -17,10 +17,10 @@ import numpy as np
 from jaxtyping import Array, Float
 from scipy.special import logit
 
-from dgd.panel import Panel
-from dgd.patterns import integrate_patterns
-from dgd.split import Split
-from dgd.starting import pooled_logistic
+from dgd.learning.starts import pooled_logistic
+from dgd.model.patterns import integrate_patterns
+from dgd.panel.panel import Panel
+from dgd.panel.split import Split
 
 
 class MarkHead(eqx.Module):

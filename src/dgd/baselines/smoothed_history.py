@@ -28,8 +28,8 @@ from dgd.baselines.joint_history import (
     repeat_steps,
     require_positive,
 )
-from dgd.panel import Panel
-from dgd.split import Split
+from dgd.panel.panel import Panel
+from dgd.panel.split import Split
 
 HALF_LIVES = (1.0, 3.0, 7.0)
 """Half-lives to choose from, as in the paper."""

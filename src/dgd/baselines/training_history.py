@@ -16,8 +16,8 @@ from dgd.baselines.joint_history import (
     least_nll,
     repeat_steps,
 )
-from dgd.panel import Panel
-from dgd.split import Split
+from dgd.panel.panel import Panel
+from dgd.panel.split import Split
 
 
 @dataclass(frozen=True, kw_only=True)

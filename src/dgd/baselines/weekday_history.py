@@ -30,10 +30,10 @@ from dgd.baselines.joint_history import (
     validation_origins,
 )
 from dgd.baselines.training_history import training_total
-from dgd.count_scores import cell_arrival_mae
 from dgd.errors import InputError
-from dgd.panel import Panel
-from dgd.split import Split
+from dgd.panel.panel import Panel
+from dgd.panel.split import Split
+from dgd.scoring.count_scores import cell_arrival_mae
 
 WEEKS = tuple(range(1, 9))
 WEEK = np.timedelta64(7, "D")

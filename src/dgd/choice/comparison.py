@@ -11,7 +11,7 @@ from dgd.choice.demand import Demand
 from dgd.choice.offers import OUTSIDE
 from dgd.choice.surplus import warn_of_careless
 from dgd.errors import InputError
-from dgd.frames import from_polars
+from dgd.tables.frames import from_polars
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 from narwhals.typing import IntoFrame
 
-from dgd import tables
 from dgd.choice.grids import offer_grids
 from dgd.choice.offers import CONSTANT, read_offers
 from dgd.errors import InputError
-from dgd.frames import to_polars
-from dgd.ingest import Label
-from dgd.tables import ROW
+from dgd.panel.grids import Label
+from dgd.tables import checks
+from dgd.tables.checks import ROW
+from dgd.tables.frames import to_polars
 
 if TYPE_CHECKING:
     from dgd.choice.markets import Markets
@@ -31,7 +31,7 @@ def with_prices(markets: "Markets", prices: Mapping[Label, float] | IntoFrame) -
         table = pl.DataFrame({columns.product: list(prices), columns.price: values})
     else:
         table = _table(prices, "prices")
-    table = tables.read_values(_keyed(markets, table, "prices"), "prices", columns.price)
+    table = checks.read_values(_keyed(markets, table, "prices"), "prices", columns.price)
     return _replaced(markets, table, [columns.price])
 
 
@@ -44,7 +44,7 @@ def with_scaled_prices(markets: "Markets", factors: Mapping[Label, float] | floa
     table = pl.DataFrame({columns.product: list(factors), "factor": values})
     table = _keyed(markets, table, "factors")
     low = "is not positive; 1.1 raises a price by a tenth."
-    tables.refuse(table, "factors", "factor", ~(pl.col("factor") > 0), low)
+    checks.refuse(table, "factors", "factor", ~(pl.col("factor") > 0), low)
     rows = markets.rows().join(
         table.drop(ROW), on=columns.product, how="left", maintain_order="left"
     )
@@ -71,7 +71,7 @@ def with_attributes(
         )
     table = _keyed(markets, table, "attributes")
     for name in changed:
-        tables.read_values(table.drop_nulls(name), "attributes", name)
+        checks.read_values(table.drop_nulls(name), "attributes", name)
     return _replaced(markets, table, changed)
 
 
@@ -89,12 +89,12 @@ def with_products(markets: "Markets", offers: IntoFrame) -> "Markets":
     columns = markets.columns
     table = _table(offers, "offers")
     given = [name for name in markets.attribute_names if name != CONSTANT]
-    tables.require_columns(table, "offers", [columns.product, columns.price, *given])
+    checks.require_columns(table, "offers", [columns.product, columns.price, *given])
     if columns.market not in table.columns:
         everywhere = markets.rows().select(columns.market).unique(maintain_order=True)
         table = everywhere.join(table, how="cross")
     else:
-        _refuse_unknown(markets, tables.number_rows(table), "offers", columns.market)
+        _refuse_unknown(markets, checks.number_rows(table), "offers", columns.market)
     rows = markets.rows()
     table = _with_keys_of(rows, table, "offers", columns.keys)
     added = table.with_columns(pl.lit(True).alias(columns.available)).select(
@@ -139,11 +139,11 @@ def _with_keys_of(
     rows: pl.DataFrame, table: pl.DataFrame, name: str, keys: Sequence[str]
 ) -> pl.DataFrame:
     """`table` with labels of the type that `rows` has."""
-    numbered = tables.number_rows(table)
+    numbered = checks.number_rows(table)
     for key in keys:
         label = pl.col(key).cast(rows.schema[key], strict=False)
         whole = "is not a whole number as the labels of the markets are; use one."
-        tables.refuse(numbered, name, key, label.is_null() & pl.col(key).is_not_null(), whole)
+        checks.refuse(numbered, name, key, label.is_null() & pl.col(key).is_not_null(), whole)
         numbered = numbered.with_columns(label)
     return numbered.drop(ROW)
 
@@ -156,13 +156,13 @@ def _table(frame: Any, name: str) -> pl.DataFrame:
 def _keyed(markets: "Markets", table: pl.DataFrame, name: str) -> pl.DataFrame:
     """`table` with its rows numbered, each speaking of an offer that exists, once."""
     columns = markets.columns
-    tables.refuse_empty(table, name)
-    table = tables.number_rows(table)
-    tables.read_labels(table, name, columns.product)
+    checks.refuse_empty(table, name)
+    table = checks.number_rows(table)
+    checks.read_labels(table, name, columns.product)
     keys = [key for key in columns.keys if key in table.columns]
     for key in keys:
         _refuse_unknown(markets, table, name, key)
-    tables.refuse_duplicates(table, name, keys, "a change")
+    checks.refuse_duplicates(table, name, keys, "a change")
     return table
 
 
@@ -170,7 +170,7 @@ def _refuse_unknown(markets: "Markets", table: pl.DataFrame, name: str, key: str
     labels = markets.markets if key == markets.columns.market else markets.products
     known = pl.col(key).cast(pl.String).is_in([str(label) for label in labels])
     way_out = "is not in the markets; correct the label."
-    tables.refuse(table, name, key, ~known, way_out)
+    checks.refuse(table, name, key, ~known, way_out)
 
 
 def _replaced(markets: "Markets", changes: pl.DataFrame, values: Sequence[str]) -> "Markets":

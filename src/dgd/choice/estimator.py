@@ -18,10 +18,10 @@ from dgd.choice.readout import Offers
 from dgd.choice.settings import ChoiceSettings
 from dgd.choice.starting import ChoiceStart
 from dgd.errors import InputError
-from dgd.ingest import Label
+from dgd.learning.loop import Attempt, Progress
+from dgd.learning.seeds import best_models, checked_seeds, warn_of_divergence
+from dgd.panel.grids import Label
 from dgd.runtime import computing
-from dgd.seeds import best_models, checked_seeds, warn_of_divergence
-from dgd.training import Attempt, Progress
 
 HELD_OUT_SEED = 20260912
 """Which markets a fraction holds out depends on their order alone."""

@@ -17,11 +17,11 @@ from dgd.choice.segments import choosers_table, segments_table
 from dgd.choice.settings import ChoiceSettings
 from dgd.choice.surplus import warn_of_careless
 from dgd.errors import InputError
-from dgd.frames import from_polars
-from dgd.ingest import Label
-from dgd.run_tables import history_table, summary_table
-from dgd.seeds import Seeded
-from dgd.training import Run
+from dgd.learning.loop import Run
+from dgd.learning.run_tables import history_table, summary_table
+from dgd.learning.seeds import Seeded
+from dgd.panel.grids import Label
+from dgd.tables.frames import from_polars
 
 FAR = 0.5
 """A price is far outside the training range when it lies beyond by so many of its widths."""

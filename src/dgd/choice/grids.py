@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from dgd.choice.offers import CONSTANT, Columns
-from dgd.ingest import Label
+from dgd.panel.grids import Label
 
 
 def offer_grids(

@@ -13,14 +13,14 @@ import polars as pl
 from jaxtyping import Bool, Float, Int
 from narwhals.typing import IntoFrame
 
-from dgd import tables
 from dgd.choice import counterfactual
 from dgd.choice.grids import offer_grids
 from dgd.choice.offers import CONSTANT, Columns, check_names, read_offers
 from dgd.choice.sizes import PerMarket, cohort_sizes, opportunities
 from dgd.errors import InputError
-from dgd.frames import from_polars, to_polars
-from dgd.ingest import Label
+from dgd.panel.grids import Label
+from dgd.tables import checks
+from dgd.tables.frames import from_polars, to_polars
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +101,7 @@ class Markets:
         names = (CONSTANT, *attributes) if constant else tuple(attributes)
         grids = offer_grids(rows, columns, names, labels)
         cohorts, cohort_size = cohort_sizes(sizes, columns, labels)
-        per_market = tables.number_rows(offers.with_columns(rows[market]))
+        per_market = checks.number_rows(offers.with_columns(rows[market]))
         sales = grids["count"].sum(1)
         return cls(
             **grids,

@@ -11,7 +11,7 @@ from jaxtyping import Array, Float, PyTree
 from dgd.choice.markets import Markets
 from dgd.choice.offers import CONSTANT
 from dgd.choice.readout import ChoiceReadout, Offers
-from dgd.population import AbstractPopulation
+from dgd.model.population import AbstractPopulation
 
 
 class Shares(NamedTuple):

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from dgd import tables
 from dgd.errors import InputError
-from dgd.tables import LARGEST_COUNT, ROW
+from dgd.tables import checks
+from dgd.tables.checks import LARGEST_COUNT, ROW
 
 CONSTANT = "constant"
 """The attribute that is 1 for every product: the value of buying at all."""
@@ -71,8 +71,8 @@ def read_offers(
     table: pl.DataFrame, columns: Columns, attributes: Sequence[str], name: str = "table"
 ) -> pl.DataFrame:
     """The rows of `table` with every column checked and of one type."""
-    tables.refuse_empty(table, name, "hand over at least one market")
-    table = tables.number_rows(table)
+    checks.refuse_empty(table, name, "hand over at least one market")
+    table = checks.number_rows(table)
     table = _read_keys(table, name, columns)
     table = _read_available(table, name, columns)
     reader = _Cells(name, columns)
@@ -90,7 +90,7 @@ def read_offers(
             "were counted of a product that was not available; correct the count or "
             f"{columns.available}.",
         )  # fmt: skip
-    tables.refuse_duplicates(table, name, columns.keys, "an offer")
+    checks.refuse_duplicates(table, name, columns.keys, "an offer")
     _refuse_empty_markets(table, name, columns)
     counted = [] if columns.count is None else [columns.count]
     kept = [*columns.keys, columns.price, columns.available, *attributes, *counted]
@@ -99,11 +99,11 @@ def read_offers(
 
 def _read_keys(table: pl.DataFrame, name: str, columns: Columns) -> pl.DataFrame:
     for column in columns.keys:
-        tables.read_labels(table, name, column)
+        checks.read_labels(table, name, column)
         if not (table.schema[column].is_integer() or table.schema[column] == pl.String):
             table = table.with_columns(pl.col(column).cast(pl.String))
     if table.schema[columns.product] == pl.String:
-        tables.refuse(
+        checks.refuse(
             table, name, columns.product, pl.col(columns.product) == OUTSIDE,
             "is how dgd names buying nothing; give its count as `outside`, or rename the product.",
         )  # fmt: skip
@@ -112,7 +112,7 @@ def _read_keys(table: pl.DataFrame, name: str, columns: Columns) -> pl.DataFrame
 
 def _read_available(table: pl.DataFrame, name: str, columns: Columns) -> pl.DataFrame:
     column = columns.available
-    tables.require_columns(table, name, [column])
+    checks.require_columns(table, name, [column])
     value = pl.col(column)
     if table.schema[column] == pl.Boolean:
         bad = value.is_null()
@@ -160,7 +160,7 @@ class _Cells:
 
     def numbers(self, table: pl.DataFrame, column: str, where: pl.Expr) -> pl.DataFrame:
         """Finite numbers wherever `where` holds; missing is `null` elsewhere."""
-        tables.require_columns(table, self.table_name, [column])
+        checks.require_columns(table, self.table_name, [column])
         dtype = table.schema[column]
         if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
             self.refuse(table, column, pl.lit(True), "is not a number; encode it as numbers.")

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from dgd.choice.model import ChoiceDemand
-from dgd.ingest import Label
+from dgd.panel.grids import Label
 from dgd.runtime import computing
 
 SENSITIVITY = "price sensitivity"

@@ -5,14 +5,14 @@ from typing import Any
 
 from dgd.choice.objective import ChoiceObjective
 from dgd.errors import InputError
-from dgd.population import POPULATIONS, SCALE_FLOOR
-from dgd.setting_checks import (
+from dgd.learning.loop import Optimizer
+from dgd.learning.setting_checks import (
     refuse_below_one,
     refuse_negative,
     refuse_not_positive,
     refuse_unknown,
 )
-from dgd.training import Optimizer
+from dgd.model.population import POPULATIONS, SCALE_FLOOR
 
 _AT_LEAST_ONE = ("components", "dim", "nodes", "starts", "epochs", "patience")
 _POSITIVE = ("learning_rate", "clip_norm", "initial_scale")

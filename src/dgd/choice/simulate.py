@@ -22,9 +22,9 @@ from dgd.choice.markets import Markets
 from dgd.choice.model import ChoiceDemand, Units
 from dgd.choice.readout import ChoiceReadout, Offers
 from dgd.errors import InputError
-from dgd.frames import from_polars
-from dgd.population import AbstractPopulation, GaussianMixture, SupportPoints, raw_scale
+from dgd.model.population import AbstractPopulation, GaussianMixture, SupportPoints, raw_scale
 from dgd.runtime import computing
+from dgd.tables.frames import from_polars
 
 PRODUCTS = ("a", "b", "c")
 ATTRIBUTES = ("quality", "style")

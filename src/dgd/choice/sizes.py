@@ -8,12 +8,12 @@ import polars as pl
 from jaxtyping import Float
 from narwhals.typing import IntoFrame
 
-from dgd import tables
 from dgd.choice.offers import Columns
 from dgd.errors import InputError
-from dgd.frames import to_polars
-from dgd.ingest import Label
-from dgd.tables import ROW
+from dgd.panel.grids import Label
+from dgd.tables import checks
+from dgd.tables.checks import ROW
+from dgd.tables.frames import to_polars
 
 PerMarket = str | float | Mapping[Label, float] | IntoFrame
 """A column of the table of offers, one number, {market: number}, or a table of its own."""
@@ -64,7 +64,7 @@ def market_values(
         table = _own_table(dict.fromkeys(markets, given), name, columns)
     else:
         table = _own_table(given, name, columns)
-    table = tables.read_values(table, where, column)
+    table = checks.read_values(table, where, column)
     wrong = table.filter(pl.col(column) < 0)
     if wrong.height:
         row = wrong.row(0, named=True)
@@ -72,7 +72,7 @@ def market_values(
             f"{where}: market {row[columns.market]}, column {column}: {row[column]:g} is negative; "
             "write how many there were."
         )
-    return tables.keyed_values(table, where, [column], {columns.market: markets}, None)[:, 0]
+    return checks.keyed_values(table, where, [column], {columns.market: markets}, None)[:, 0]
 
 
 def _own_table(given: Any, name: str, columns: Columns) -> pl.DataFrame:
@@ -81,16 +81,16 @@ def _own_table(given: Any, name: str, columns: Columns) -> pl.DataFrame:
         table = pl.DataFrame({columns.market: list(given), name: values})
     else:
         table, _ = to_polars(given, name)
-    tables.refuse_empty(table, name)
-    table = tables.number_rows(table)
-    tables.read_labels(table, name, columns.market)
-    tables.require_columns(table, name, [name])
+    checks.refuse_empty(table, name)
+    table = checks.number_rows(table)
+    checks.read_labels(table, name, columns.market)
+    checks.require_columns(table, name, [name])
     return table
 
 
 def _one_per_market(offers: pl.DataFrame, column: str, columns: Columns) -> pl.DataFrame:
     """The value of `column` in each market, refused where a market has two."""
-    tables.require_columns(offers, "table", [column])
+    checks.require_columns(offers, "table", [column])
     distinct = offers.unique([columns.market, column], keep="first", maintain_order=True)
     twice = distinct.filter(pl.col(columns.market).is_duplicated())
     if twice.height:
@@ -145,14 +145,14 @@ def cohort_sizes(
         table = pl.DataFrame({columns.cohort: list(given), "size": values})
     else:
         table, _ = to_polars(given, "sizes")
-    tables.refuse_empty(table, "sizes")
-    table = tables.number_rows(table)
-    tables.read_labels(table, "sizes", columns.cohort)
-    table = tables.read_values(table, "sizes", "size")
-    tables.refuse(table, "sizes", "size", pl.col("size") < 0, "is negative; sizes start at 0.")
+    checks.refuse_empty(table, "sizes")
+    table = checks.number_rows(table)
+    checks.read_labels(table, "sizes", columns.cohort)
+    table = checks.read_values(table, "sizes", "size")
+    checks.refuse(table, "sizes", "size", pl.col("size") < 0, "is negative; sizes start at 0.")
     labels = tuple(table[columns.cohort].unique().sort().to_list())
     keys = {columns.market: markets, columns.cohort: labels}
-    grid = tables.keyed_values(table, "sizes", ["size"], keys, None)[..., 0]
+    grid = checks.keyed_values(table, "sizes", ["size"], keys, None)[..., 0]
     sizes = np.broadcast_to(grid, (len(markets), len(labels))).copy()
     nobody = np.flatnonzero(sizes.sum(1) == 0)
     if len(nobody):

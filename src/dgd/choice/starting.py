@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 from dgd.choice.markets import Markets
 from dgd.choice.model import ChoiceDemand, Units
 from dgd.choice.readout import ChoiceReadout, Offers
-from dgd.population import POPULATIONS, first_mixture
+from dgd.model.population import POPULATIONS, first_mixture
 
 LEAST_SENSITIVITY = 0.1
 """The start's price sensitivity is at least this, in units of the typical price, where the

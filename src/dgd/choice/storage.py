@@ -11,8 +11,7 @@ from dgd.choice.model import ChoiceDemand, Units
 from dgd.choice.offers import Columns
 from dgd.choice.settings import ChoiceSettings
 from dgd.choice.starting import ChoiceStart
-from dgd.runtime import computing
-from dgd.tensor_files import (
+from dgd.files.tensors import (
     CHOICE_FIT,
     incomplete,
     read_run,
@@ -21,6 +20,7 @@ from dgd.tensor_files import (
     run_tensors,
     write_tensors,
 )
+from dgd.runtime import computing
 
 if TYPE_CHECKING:
     from dgd.choice.fit import ChoiceFit

@@ -41,7 +41,7 @@ from dgd.cli.options import (
 from dgd.errors import InputError
 
 if TYPE_CHECKING:
-    from dgd.forecaster import Forecaster
+    from dgd.forecasting.protocol import Forecaster
 
 NEURAL = "deepar-joint, gru-full, gru-restricted"
 MODELS = "dgd,training-history,last-day,smoothed-history,weekday-history"
@@ -91,8 +91,8 @@ def backtest(
     --effort world/effort.csv --train-end 2022-03-06 --validation-end 2022-03-20 --horizons 1,3
     """
     import dgd
-    from dgd.backtesting import backtest as run
-    from dgd.split import Split
+    from dgd.panel.split import Split
+    from dgd.scoring.backtesting import backtest as run
 
     written = [path for path in (output, daily) if path is not None]
     for path in written:

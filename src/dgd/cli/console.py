@@ -18,7 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from dgd.errors import DGDError, InputError
-from dgd.tensor_files import write_atomically
+from dgd.files.tensors import write_atomically
 
 EXIT_CODES = {
     0: "done",

@@ -18,9 +18,9 @@ def demo(
     """
     import altair as alt
 
-    from dgd.demonstration import SEEDS, demonstrate
     from dgd.estimator import DGD
     from dgd.report import counts_chart, population_chart, save_chart
+    from dgd.simulation.demonstration import SEEDS, demonstrate
 
     ready_folder(output)
     model = DGD()

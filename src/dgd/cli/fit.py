@@ -60,7 +60,7 @@ def fit(
     Example: dgd fit world/counts.csv --behaviors click,like,share --sizes world/sizes.csv
     --effort world/effort.csv --train-end 2022-03-06 --validation-end 2022-03-20
     """
-    from dgd.split import Split
+    from dgd.panel.split import Split
 
     check_target(output)
     panel = read_panel(

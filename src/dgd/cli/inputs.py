@@ -8,7 +8,7 @@ from dgd.errors import InputError
 
 if TYPE_CHECKING:
     from dgd.estimator import DGD
-    from dgd.panel import Panel
+    from dgd.panel.panel import Panel
 
 
 def read_panel(
@@ -26,7 +26,7 @@ def read_panel(
     period: str,
 ) -> "Panel":
     """The panel of a counts file; "none" stands for no unit or cohort column."""
-    from dgd.panel import Panel
+    from dgd.panel.panel import Panel
 
     return Panel.from_counts(
         read_table(counts),
@@ -67,7 +67,7 @@ KINDS = {int: "a whole number", float: "a number", str: "a word"}
 
 
 def _defaults() -> dict[str, Any]:
-    from dgd.settings import Settings
+    from dgd.learning.settings import Settings
 
     return Settings().as_dict()
 

@@ -8,7 +8,7 @@ import polars as pl
 import typer
 
 from dgd.cli.console import check_target, err, out, ready_folder, show, shown_number
-from dgd.tensor_files import write_atomically
+from dgd.files.tensors import write_atomically
 
 FIGURE = "daily-forecasts"
 

@@ -12,7 +12,7 @@ from narwhals.typing import IntoFrame
 from dgd.counting.engines import SPARK, engine_of, known_frame, polars_column, whole_labels
 from dgd.counting.history import History
 from dgd.errors import InputError
-from dgd.frames import from_polars
+from dgd.tables.frames import from_polars
 
 Label = str | int
 KEY = "__dgd_key__"

@@ -15,7 +15,7 @@ from dgd.counting.engines import known_frame
 from dgd.counting.history import read_history
 from dgd.counting.local_time import Clock, plural
 from dgd.errors import InputError
-from dgd.periods import Moment
+from dgd.tables.periods import Moment
 
 
 def rate_cohorts(

@@ -13,7 +13,7 @@ import polars as pl
 from narwhals.typing import IntoFrame
 
 from dgd.errors import InputError
-from dgd.frames import EAGER_KINDS
+from dgd.tables.frames import EAGER_KINDS
 
 SPARK = ("pyspark", "pyspark[connect]")
 LAZY_KINDS = {"polars": "polars", "duckdb": "pyarrow", **dict.fromkeys(SPARK, "polars")}

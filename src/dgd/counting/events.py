@@ -15,14 +15,14 @@ import narwhals as nw
 import polars as pl
 from narwhals.typing import IntoFrame
 
-from dgd import tables
 from dgd.counting.behaviors import NEITHER, behavior_code, refuse_behavior
 from dgd.counting.engines import collect, open_events, whole_labels
 from dgd.counting.local_time import LOCAL, Clock, plural
 from dgd.errors import InputError
-from dgd.frames import from_polars
-from dgd.ingest import check_context_names
-from dgd.periods import Moment, Period, period_named
+from dgd.panel.grids import check_context_names
+from dgd.tables import checks
+from dgd.tables.frames import from_polars
+from dgd.tables.periods import Moment, Period, period_named
 
 log = logging.getLogger(__name__)
 
@@ -142,7 +142,7 @@ def _range(start: Moment | None, end: Moment | None) -> tuple[date | None, date 
 
 
 def _check_names(behaviors: Sequence[str], context: Sequence[str], count: str) -> None:
-    tables.check_behavior_names(behaviors)
+    checks.check_behavior_names(behaviors)
     check_context_names(context, ("date", "unit", "cohort", count, *behaviors))
     for behavior in behaviors:
         if behavior in ("date", "unit", "cohort", count):

@@ -12,7 +12,7 @@ from narwhals.typing import IntoFrame
 from dgd.counting.engines import collect, open_events, whole_labels
 from dgd.counting.local_time import LOCAL, Clock, plural
 from dgd.errors import InputError
-from dgd.periods import Moment, period_named
+from dgd.tables.periods import Moment, period_named
 
 INSIDE, ROWS = "__dgd_inside__", "__dgd_rows__"
 

@@ -11,8 +11,8 @@ from dgd.counting.engines import collect, open_events, whole_labels
 from dgd.counting.history import read_history
 from dgd.counting.local_time import Clock
 from dgd.errors import InputError
-from dgd.frames import from_polars
-from dgd.periods import Moment
+from dgd.tables.frames import from_polars
+from dgd.tables.periods import Moment
 
 
 def top_units(

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import polars as pl
 
-from dgd import tables
 from dgd.counting.cohorts import rate_cohorts
 from dgd.counting.units import hash_buckets, top_units
 from dgd.datasets.fetch import SOURCES, data_folder, missing
 from dgd.datasets.windows import KUAIRAND_WINDOWS, Dataset, Tally, Window, refuse_empty_parts
 from dgd.errors import InputError
-from dgd.panel import Panel
+from dgd.panel.panel import Panel
+from dgd.tables import checks
 
 BEHAVIORS = {
     "is_click": "click",
@@ -210,7 +210,7 @@ def _numbers(path: Path, columns: Sequence[str]) -> pl.DataFrame:
     try:
         scan = pl.scan_csv(path, infer_schema=False) if csv else pl.scan_parquet(path)
         schema = scan.collect_schema()
-        tables.require_columns(schema.to_frame(), path.name, columns)
+        checks.require_columns(schema.to_frame(), path.name, columns)
         whole = {
             column: _whole_of_float(column) if schema[column].is_float() else _whole(column)
             for column in columns
@@ -221,9 +221,9 @@ def _numbers(path: Path, columns: Sequence[str]) -> pl.DataFrame:
         for column in columns:
             low, high, fault = _limits(column)
             if not table[column].is_between(low, high).fill_null(False).all():
-                raw = tables.number_rows(scan.select(column).collect())
+                raw = checks.number_rows(scan.select(column).collect())
                 bad = ~whole[column].is_between(low, high).fill_null(False)
-                tables.refuse(raw, path.name, column, bad, f"{fault}; fetch the file again.")
+                checks.refuse(raw, path.name, column, bad, f"{fault}; fetch the file again.")
     except pl.exceptions.PolarsError as error:
         raise InputError(f"{path.name} cannot be read ({error}); fetch it again.") from error
     return table
@@ -253,9 +253,9 @@ def _creators(folder: Path) -> pl.DataFrame:
     for suffix in (".parquet", ".csv"):
         file = folder / f"{VIDEOS}{suffix}"
         if file.is_file():
-            videos = tables.number_rows(_numbers(file, ("video_id", "author_id")))
-            tables.refuse_duplicates(videos, file.name, ["video_id"], "an author")
-            return videos.drop(tables.ROW)
+            videos = checks.number_rows(_numbers(file, ("video_id", "author_id")))
+            checks.refuse_duplicates(videos, file.name, ["video_id"], "an author")
+            return videos.drop(checks.ROW)
     raise missing("kuairand", f"{VIDEOS}.csv", folder)
 
 

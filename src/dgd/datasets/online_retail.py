@@ -12,13 +12,13 @@ from typing import cast
 
 import polars as pl
 
-from dgd import tables
 from dgd.counting.assignment import Assignment
 from dgd.counting.cohorts import spending_cohorts
 from dgd.datasets.fetch import SOURCES, data_folder, missing
 from dgd.datasets.windows import RETAIL_WINDOWS, Dataset, Tally, Window, refuse_empty_parts
 from dgd.errors import InputError
-from dgd.panel import Panel
+from dgd.panel.panel import Panel
+from dgd.tables import checks
 
 SHEETS = ("Year 2009-2010", "Year 2010-2011")
 COLUMNS = (
@@ -121,7 +121,7 @@ def _read(file: Path) -> dict[str, pl.DataFrame]:
     for name, table in sheets.items():
         if table.height == 0:
             raise InputError(f"{name} has 0 rows; hand over at least one invoice.")
-        tables.require_columns(table, name, COLUMNS)
+        checks.require_columns(table, name, COLUMNS)
     return {name: table.select(pl.col(COLUMNS).cast(pl.String)) for name, table in sheets.items()}
 
 
@@ -168,9 +168,9 @@ def _parse(table: pl.DataFrame, name: str) -> pl.DataFrame:
         ("Price", price.is_null(), "is not a number; write the price of one piece."),
         ("Customer ID", customer_unread, "is not a customer number; leave it empty if unknown."),
     )
-    numbered = tables.number_rows(table)
+    numbered = checks.number_rows(table)
     for column, bad, way_out in rules:
-        tables.refuse(numbered, name, column, bad, way_out)
+        checks.refuse(numbered, name, column, bad, way_out)
     return table.with_columns(
         quantity, price, customer.cast(pl.Int64), InvoiceDate=moment, date=moment.dt.date()
     )

@@ -14,8 +14,8 @@ from typing import cast
 import polars as pl
 
 from dgd.errors import InputError
-from dgd.panel import Panel
-from dgd.periods import Moment, period_named
+from dgd.panel.panel import Panel
+from dgd.tables.periods import Moment, period_named
 
 DAY = timedelta(days=1)
 

@@ -27,15 +27,15 @@ import polars as pl
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int
 
-from dgd.days import Inputs
 from dgd.diagnostics.nodes import finer_than
 from dgd.diagnostics.scored_days import scored_days
-from dgd.feedback import State
 from dgd.fit import Fit
-from dgd.model import Model
-from dgd.observation import integrate
+from dgd.model.days import Inputs
+from dgd.model.feedback import State
+from dgd.model.model import Model
+from dgd.model.observation import integrate
+from dgd.panel.sequences import days_ahead
 from dgd.runtime import computing
-from dgd.sequences import days_ahead
 
 GRADIENTS = 64
 """Patterns whose gradients are compared, spread evenly over a day's cells."""

@@ -7,12 +7,12 @@ import polars as pl
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
-from dgd.days import Inputs, Outcomes
 from dgd.fit import Fit
-from dgd.model import Model
-from dgd.objective import Objective
+from dgd.learning.objective import Objective
+from dgd.model.days import Inputs, Outcomes
+from dgd.model.model import Model
+from dgd.panel.sequences import recorded_events
 from dgd.runtime import computing
-from dgd.sequences import recorded_events
 
 STEP = 1e-5
 ENTRIES = 4

@@ -15,13 +15,13 @@ import polars as pl
 
 from dgd.diagnostics.tilting import who_is_there
 from dgd.fit import Fit
-from dgd.frames import from_polars
-from dgd.model import Model
-from dgd.observation import LOG_INTENSITY_RANGE
-from dgd.population import SCALE_FLOOR
+from dgd.learning.crowd_tables import dynamics_table
+from dgd.model.model import Model
+from dgd.model.observation import LOG_INTENSITY_RANGE
+from dgd.model.population import SCALE_FLOOR
+from dgd.panel.sequences import recorded_days
 from dgd.runtime import computing
-from dgd.sequences import recorded_days
-from dgd.summaries import dynamics_table
+from dgd.tables.frames import from_polars
 
 CLOSE_MEANS = 0.1
 """Components whose means lie within this many of their standard deviations ..."""

@@ -14,7 +14,7 @@ import polars as pl
 from dgd.diagnostics.scored_days import Said, said_of, scored_days
 from dgd.errors import InputError
 from dgd.fit import Fit
-from dgd.quadrature import MAX_NODES
+from dgd.model.quadrature import MAX_NODES
 
 FINER = (25, 61)
 LARGEST_NLL_CHANGE = 1e-3

@@ -6,9 +6,9 @@ import polars as pl
 
 from dgd.diagnostics.tilting import who_is_seen, who_is_there
 from dgd.fit import Fit
-from dgd.frames import from_polars
+from dgd.learning.crowd_tables import type_rows
 from dgd.runtime import computing
-from dgd.summaries import type_rows
+from dgd.tables.frames import from_polars
 
 VIEWS = {"there": who_is_there, "seen": who_is_seen}
 

@@ -21,15 +21,15 @@ import polars as pl
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
-from dgd.days import Inputs
 from dgd.diagnostics.bounds import ROUNDING
 from dgd.diagnostics.nodes import finer_than
 from dgd.errors import InputError
-from dgd.feedback import State
 from dgd.fit import Fit
-from dgd.model import Model
+from dgd.model.days import Inputs
+from dgd.model.feedback import State
+from dgd.model.model import Model
+from dgd.panel.sequences import days_ahead
 from dgd.runtime import computing
-from dgd.sequences import days_ahead
 
 HORIZON = 7
 ALONG = (0.0, 1.0)

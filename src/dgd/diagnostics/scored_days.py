@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dgd.fit import Fit
-from dgd.scoring import joint_nll
+from dgd.scoring.behavior_scores import joint_nll
 
 
 class Said(NamedTuple):

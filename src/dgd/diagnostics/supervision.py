@@ -10,12 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 import polars as pl
 
-from dgd.context import EventContext, SharedContext
 from dgd.diagnostics.gradients import value_and_slope
-from dgd.event_counts import EventCounts
 from dgd.fit import Fit
+from dgd.model.context import EventContext, SharedContext
+from dgd.panel.contexts import EventCounts
+from dgd.panel.sequences import recorded_days
 from dgd.runtime import computing
-from dgd.sequences import recorded_days
 
 
 def counts_against_events(fit: Fit) -> pl.DataFrame:

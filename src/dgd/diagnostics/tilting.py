@@ -21,9 +21,9 @@ import polars as pl
 from dgd.diagnostics.scored_days import said_of, scored_days
 from dgd.errors import InputError
 from dgd.fit import Fit
-from dgd.model import Model
-from dgd.population import AbstractPopulation
-from dgd.readout import ArrivalWeighted, Separated
+from dgd.model.model import Model
+from dgd.model.population import AbstractPopulation
+from dgd.model.readout import ArrivalWeighted, Separated
 from dgd.runtime import computing
 
 NODES = (7, 25, 61)

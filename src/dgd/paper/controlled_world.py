@@ -11,12 +11,12 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.special import logit
 
-from dgd.feedback import Feedback, Reference
-from dgd.model import Model
-from dgd.observation import Arrival, Behavior
-from dgd.population import GaussianMixture, raw_scale
+from dgd.model.feedback import Feedback, Reference
+from dgd.model.model import Model
+from dgd.model.observation import Arrival, Behavior
+from dgd.model.population import GaussianMixture, raw_scale
 from dgd.runtime import computing
-from dgd.simulate import WEEKDAYS, World
+from dgd.simulation.draw import WEEKDAYS, World
 
 NODES = 9
 DISPERSION = 80.0

@@ -4,10 +4,10 @@ import numpy as np
 import polars as pl
 
 from dgd.estimator import DGD
+from dgd.model.patterns import behavior_bits
 from dgd.paper.controlled_world import DISPERSION, NODES, controlled_world
 from dgd.paper.models import ROW, Scored
-from dgd.patterns import behavior_bits
-from dgd.simulate import World, simulate
+from dgd.simulation.draw import World, simulate
 
 SEEDS = (20260912, 20260913, 20260914)
 TRAIN, VALIDATION, TEST = 20, 8, 12

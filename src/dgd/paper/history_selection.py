@@ -3,7 +3,7 @@
 import polars as pl
 
 from dgd.baselines import LastDayHistory, SmoothedHistory, TrainingHistory
-from dgd.forecaster import Forecaster, settings_of
+from dgd.forecasting.protocol import Forecaster, settings_of
 from dgd.paper.models import ROW, Scored, fit_on
 
 PAPER = {

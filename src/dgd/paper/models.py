@@ -7,7 +7,6 @@ from typing import TypeAlias
 
 import polars as pl
 
-from dgd.backtesting import Backtest, backtest
 from dgd.baselines import (
     GRU,
     DeepAR,
@@ -18,8 +17,9 @@ from dgd.baselines import (
 )
 from dgd.datasets import Dataset
 from dgd.estimator import DGD
-from dgd.forecaster import Fitted, Forecaster
+from dgd.forecasting.protocol import Fitted, Forecaster
 from dgd.paper.windows import Progress, Windows
+from dgd.scoring.backtesting import Backtest, backtest
 
 SEEDS = (20260915, 20260916, 20260917)
 RETAIL_EPOCHS, KUAIRAND_EPOCHS = 120, 300

@@ -1,0 +1,1 @@
+"""Forecasts: the protocol every forecaster keeps, paths ahead, and what comes out."""

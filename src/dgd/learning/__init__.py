@@ -1,0 +1,1 @@
+"""From settings and days to trained parameters: starts, objective, loop, seeds."""

@@ -1,0 +1,73 @@
+"""What everything that trains does with its seeds."""
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import equinox as eqx
+
+from dgd.errors import InputError
+from dgd.learning.loop import Attempt, Loss, Optimizer, Progress, Run, train_attempts
+
+
+def checked_seeds(seeds: Sequence[int]) -> list[int]:
+    """The seeds as whole numbers, refused where there is none or one comes twice."""
+    found = [int(seed) for seed in seeds]
+    if not found or len(set(found)) < len(found):
+        raise InputError(f"seeds is {found}; give at least one seed and each only once.")
+    return found
+
+
+def best_of_each(runs: Iterable[Run]) -> tuple[Run, ...]:
+    """Of every seed, in the order they came, the run that validates best."""
+    best: dict[int, Run] = {}
+    for run in runs:
+        if run.seed not in best or run.best_objective < best[run.seed].best_objective:
+            best[run.seed] = run
+    return tuple(best.values())
+
+
+def best_models(
+    attempts: Sequence[Attempt],
+    loss: Loss,
+    optimizer: Optimizer,
+    progress: Progress | None,
+    keep_on_interrupt: bool,
+) -> tuple[Run, ...]:
+    """Make every attempt and keep, of each seed, the run that validates best.
+
+    The data of an attempt hold, as `fixed`, the arrays that are never trained; the
+    parameters of the runs are whole again.
+    """
+    made = train_attempts(attempts, loss, optimizer, progress, keep_on_interrupt)
+    return best_of_each(
+        replace(run, parameters=eqx.combine(run.parameters, attempt.data.fixed))
+        for run, attempt in zip(made, attempts, strict=True)
+    )
+
+
+class Seeded:
+    """What a fit with one run per seed can say of them."""
+
+    runs: tuple[Run, ...]
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        return tuple(run.seed for run in self.runs)
+
+    @property
+    def diverged(self) -> tuple[int, ...]:
+        """Seeds whose objective stopped being finite; they keep their best parameters."""
+        return tuple(run.seed for run in self.runs if run.diverged)
+
+
+def warn_of_divergence(runs: Iterable[Run]) -> None:
+    """Say which seeds' objectives stopped being finite; to be called by `fit` itself."""
+    diverged = [run.seed for run in runs if run.diverged]
+    if diverged:
+        warnings.warn(
+            f"training diverged for seeds {diverged}; their best parameters so far are kept: "
+            "lower learning_rate or raise penalty_weight.",
+            RuntimeWarning,
+            stacklevel=3,
+        )

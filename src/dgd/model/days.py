@@ -1,0 +1,138 @@
+"""Days as the model sees them: known before, recorded after, predicted between."""
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+from scipy.special import gammaln
+
+from dgd.model.patterns import behavior_bits
+
+SMALLEST_PROBABILITY = 1e-300
+"""Keeps the logarithm finite where a leaf's mass has underflowed."""
+
+
+class Inputs(eqx.Module):
+    """What is known about each date before its outcomes."""
+
+    calendar: Float[Array, "date unit cohort calendar"]
+    """Features whose future is known: calendar and the user's own."""
+    summaries: Float[Array, "date unit cohort summary"]
+    """Features made from preceding counts; frozen at a forecast origin."""
+    size: Float[Array, "date unit cohort"]
+    effort: Float[Array, "date unit cohort"]
+
+    def between(self, start: int, stop: int | None) -> "Inputs":
+        """The dates from `start` up to, not including, `stop`."""
+        return Inputs(
+            *(x[start:stop] for x in (self.calendar, self.summaries, self.size, self.effort))
+        )
+
+    @property
+    def features(self) -> Float[Array, "date unit cohort feature"]:
+        return jnp.concatenate([self.calendar, self.summaries], axis=-1)
+
+    @property
+    def active(self) -> Float[Array, "date unit"]:
+        """1 where a unit could have arrivals at all, else 0."""
+        return jnp.where((self.size * self.effort).sum(-1) > 0, 1.0, 0.0)
+
+
+class Prediction(eqx.Module):
+    """Expected arrivals and the joint pattern probabilities of an arrival."""
+
+    arrivals: Float[Array, "date unit cohort"]
+    patterns: Float[Array, "pattern date unit cohort"]
+
+    def between(self, start: int, stop: int | None) -> "Prediction":
+        """The dates from `start` up to, not including, `stop`."""
+        return Prediction(self.arrivals[start:stop], self.patterns[:, start:stop])
+
+    @property
+    def rates(self) -> Float[Array, "date unit cohort behavior"]:
+        """sum_y y_h q(y): how likely an arrival shows each behaviour."""
+        return _behaviors_shown(self.patterns)
+
+    @property
+    def behaviors(self) -> Float[Array, "date unit cohort behavior"]:
+        """Y_h = N sum_y y_h q(y): expected behaviour counts."""
+        return self.arrivals[..., None] * self.rates
+
+
+class EventGroups(eqx.Module):
+    """Events of one cell with equal context, counted together; groups are in order of date."""
+
+    cell: Int[Array, " group"]
+    """Place of the group's cell among all cells of these dates, cohorts running fastest."""
+    context: Float[Array, "group context"]
+    patterns: Float[Array, "pattern group"]
+    """C(y) of the group."""
+    starts: tuple[int, ...] = eqx.field(static=True)
+    """How many groups lie before each date, and how many there are in all."""
+    cells_per_date: int = eqx.field(static=True)
+
+    def between(self, start: int, stop: int | None) -> "EventGroups":
+        """The dates from `start` up to, not including, `stop`."""
+        starts = self.starts[start : None if stop is None else stop + 1]
+        groups = slice(starts[0], starts[-1])
+        return EventGroups(
+            self.cell[groups] - start * self.cells_per_date,
+            self.context[groups],
+            self.patterns[:, groups],
+            tuple(at - starts[0] for at in starts),
+            self.cells_per_date,
+        )
+
+
+class Outcomes(eqx.Module):
+    """What was recorded on each date."""
+
+    patterns: Float[Array, "pattern date unit cohort"]
+    """C(y)."""
+    arrivals: Float[Array, "date unit cohort"]
+    """N."""
+    behaviors: Float[Array, "date unit cohort behavior"]
+    """Y."""
+    log_count_constant: Float[Array, "date unit cohort"]
+    """The part of the negative-binomial log-probability that no parameter moves."""
+    events: EventGroups | None = None
+    """The same events by their own context, where a model is trained on it."""
+
+    def between(self, start: int, stop: int | None) -> "Outcomes":
+        """The dates from `start` up to, not including, `stop`."""
+        return Outcomes(
+            self.patterns[:, start:stop],
+            self.arrivals[start:stop],
+            self.behaviors[start:stop],
+            self.log_count_constant[start:stop],
+            None if self.events is None else self.events.between(start, stop),
+        )
+
+    @staticmethod
+    def recorded(
+        counts: Float[np.ndarray, "pattern date unit cohort"], dispersion: float
+    ) -> "Outcomes":
+        """Everything the loss needs of recorded pattern counts, computed once."""
+        arrivals = counts.sum(0)
+        bits = behavior_bits(int(np.log2(len(counts))))
+        constant = gammaln(arrivals + dispersion) - gammaln(arrivals + 1.0) - gammaln(dispersion)
+        return Outcomes(
+            patterns=jnp.asarray(counts),
+            arrivals=jnp.asarray(arrivals),
+            behaviors=jnp.asarray(np.moveaxis(np.tensordot(bits.T, counts, 1), 0, -1)),
+            log_count_constant=jnp.asarray(constant),
+        )
+
+
+def _behaviors_shown(
+    patterns: Float[Array, "pattern date unit cohort"],
+) -> Float[Array, "date unit cohort behavior"]:
+    bits = behavior_bits(int(np.log2(len(patterns))))
+    return jnp.moveaxis(jnp.tensordot(bits.T, patterns, 1), 0, -1)
+
+
+def log_likelihood(
+    probabilities: Float[Array, " pattern *cell"], counts: Float[Array, " pattern *cell"]
+) -> Float[Array, " *cell"]:
+    """sum_y C(y) log q(y) of every cell."""
+    return (counts * jnp.log(jnp.maximum(probabilities, SMALLEST_PROBABILITY))).sum(0)

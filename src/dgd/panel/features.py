@@ -1,0 +1,163 @@
+"""What the model is told about each day: calendar, known features, history summaries.
+
+Calendar and the user's own features are known for the future. Summaries are
+exponential averages of counts released before the day; in a forecast they
+stay as they stood at the origin. All are scaled on the training days.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float
+
+from dgd.model.feedback import RATE_SMOOTHING
+from dgd.panel.panel import Panel
+from dgd.panel.split import Split, mean_per_period
+
+DAYS_TO_LEARN_WEEKDAYS = 14
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """Centre and scale of every feature over the training days' cells."""
+
+    center: Float[np.ndarray, " feature"]
+    scale: Float[np.ndarray, " feature"]
+
+    @staticmethod
+    def of(features: np.ndarray, days: slice) -> "Scaling":
+        cells = (0, 1, 2)
+        scale = features[days].std(cells)
+        # A feature that never moved in training carries no information: leave it at zero.
+        return Scaling(features[days].mean(cells), np.where(scale > 1e-12, scale, np.inf))
+
+    @staticmethod
+    def of_events(context: np.ndarray, arrivals: np.ndarray) -> "Scaling":
+        """The same over events, `arrivals` of them in each group."""
+        total = max(1.0, float(arrivals.sum()))
+        center = arrivals @ context / total
+        scale = np.sqrt(arrivals @ (context - center) ** 2 / total)
+        return Scaling(center, np.where(scale > 1e-12, scale, np.inf))
+
+    def apply(self, features: np.ndarray) -> np.ndarray:
+        return (features - self.center) / self.scale
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureMaker:
+    """How features are made from a panel, fixed on the training days.
+
+    **Arguments:**
+
+    - `calendar`: "weekday", "none", or what `choose_calendar` picked.
+    - `retention`: of the exponential averages behind the summaries.
+    - `first_arrivals`, `first_behaviors`: daily means the averages start from.
+    - `rates`: reference behaviour rates that the summaries are smoothed towards.
+    """
+
+    calendar: str
+    retention: float
+    first_arrivals: Float[np.ndarray, "unit cohort"]
+    first_behaviors: Float[np.ndarray, "unit cohort behavior"]
+    rates: Float[np.ndarray, "cohort behavior"]
+    known_scaling: Scaling
+    summary_scaling: Scaling
+    context_scaling: Scaling
+
+    @staticmethod
+    def fitted(
+        panel: Panel, split: Split, rates: np.ndarray, calendar: str, retention: float
+    ) -> "FeatureMaker":
+        if calendar == "auto":
+            calendar = choose_calendar(panel, split)
+        unscaled = FeatureMaker(
+            calendar=calendar,
+            retention=retention,
+            first_arrivals=mean_per_period(panel.arrivals, split.warmup),
+            first_behaviors=mean_per_period(panel.behavior_counts, split.warmup),
+            rates=rates,
+            known_scaling=Scaling(np.zeros(1), np.ones(1)),
+            summary_scaling=Scaling(np.zeros(1), np.ones(1)),
+            context_scaling=Scaling(np.zeros(0), np.ones(0)),
+        )
+        known = unscaled.known(panel, panel.known_dates, panel.features)
+        summaries = unscaled.summaries(panel)
+        return replace(
+            unscaled,
+            known_scaling=Scaling.of(known, split.train),
+            summary_scaling=Scaling.of(summaries, split.train),
+            context_scaling=_context_scaling(panel, split),
+        )
+
+    def known(
+        self, panel: Panel, dates: np.ndarray, features: Float[np.ndarray, "date unit cohort own"]
+    ) -> Float[np.ndarray, "date unit cohort calendar"]:
+        """Calendar and the user's features on `dates`, scaled."""
+        marks = calendar_marks(dates, self.calendar)
+        spread = np.broadcast_to(
+            marks[:, None, None], (len(dates), len(panel.units), len(panel.cohorts), marks.shape[1])
+        )
+        return self.known_scaling.apply(np.concatenate([spread, features], -1))
+
+    def summaries(self, panel: Panel) -> Float[np.ndarray, "day_and_next unit cohort summary"]:
+        """Summaries as known at the beginning of every day, the day after the last included."""
+        arrivals = self._average(panel.arrivals, self.first_arrivals)
+        behaviors = self._average(panel.behavior_counts, self.first_behaviors)
+        shown = behaviors + RATE_SMOOTHING * self.rates
+        rates = shown / (arrivals + RATE_SMOOTHING)[..., None]
+        return self.summary_scaling.apply(
+            np.concatenate([np.log1p(arrivals)[..., None], rates], -1)
+        )
+
+    def _average(self, counts: np.ndarray, first: np.ndarray) -> np.ndarray:
+        path = [first]
+        for day in counts:
+            path.append(self.retention * path[-1] + (1.0 - self.retention) * day)
+        return np.stack(path)
+
+    def names(self, panel: Panel) -> tuple[str, ...]:
+        """Every feature in the order the model sees them."""
+        summaries = ["log recent arrivals", *(f"recent {b} rate" for b in panel.behaviors)]
+        return (*calendar_names(self.calendar), *panel.feature_names, *summaries)
+
+
+def _context_scaling(panel: Panel, split: Split) -> Scaling:
+    if panel.events is None:
+        return Scaling(np.zeros(0), np.ones(0))
+    trained = panel.events.between(split.first, split.train_stop)
+    return Scaling.of_events(trained.context, trained.patterns.sum(-1).astype(np.float64))
+
+
+def choose_calendar(panel: Panel, split: Split) -> str:
+    """Weekdays where training saw each at least twice; fewer days extrapolate wildly."""
+    if panel.period.name == "week":
+        return "none"
+    days = (split.train_stop - split.first) * (panel.period.step / np.timedelta64(1, "D"))
+    weekday = days >= DAYS_TO_LEARN_WEEKDAYS
+    if panel.period.name == "hour":
+        return "weekday and hour" if weekday else "hour"
+    return "weekday" if weekday else "none"
+
+
+def calendar_names(calendar: str) -> tuple[str, ...]:
+    days = ("Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+    names: tuple[str, ...] = days if "weekday" in calendar else ()
+    if "hour" in calendar:
+        names += tuple(f"{wave} {k} per day" for k in (1, 2, 3) for wave in ("sine", "cosine"))
+    return names
+
+
+def calendar_marks(dates: np.ndarray, calendar: str) -> Float[np.ndarray, "date mark"]:
+    """Six weekday indicators and, for hours, three daily waves."""
+    marks = []
+    days = dates.astype("datetime64[D]")
+    if "weekday" in calendar:
+        weekday = (days.astype(np.int64) + 3) % 7
+        marks.append(weekday[:, None] == np.arange(1, 7))
+    if "hour" in calendar:
+        share = (dates - days) / np.timedelta64(1, "D")
+        turns = 2.0 * np.pi * share[:, None] * np.arange(1, 4)
+        marks.append(np.stack([np.sin(turns), np.cos(turns)], -1).reshape(len(dates), -1))
+    if not marks:
+        return np.zeros((len(dates), 0))
+    return np.concatenate(marks, 1).astype(np.float64)

@@ -1,0 +1,259 @@
+"""Panel: counts and known inputs on a grid of dates, units and cohorts.
+
+The one form in which the rest of dgd sees data. A panel is made from tables,
+checked when it is made, and never changes.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+from jaxtyping import Float, Int
+from narwhals.typing import IntoFrame
+
+from dgd.errors import InputError
+from dgd.model.patterns import behavior_bits
+from dgd.panel import grids
+from dgd.panel.contexts import EventCounts
+from dgd.panel.grids import Axes, Columns, Label
+from dgd.tables.frames import from_polars, to_polars
+from dgd.tables.periods import Moment, Period, period_named
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """Counts of joint behaviour patterns per date, unit and cohort.
+
+    `known_dates` runs on past the last counted date where effort or features
+    were given for the future; forecasts draw on that part.
+    """
+
+    patterns: Int[np.ndarray, "date unit cohort pattern"]
+    """C(y): how many arrivals showed each pattern; pattern number = sum of y_h 2^h."""
+    size: Float[np.ndarray, "date unit cohort"]
+    """n: reference size of the cohort at the unit."""
+    effort: Float[np.ndarray, "known_date unit cohort"]
+    """e: activity effort; 0 means nothing could arrive."""
+    features: Float[np.ndarray, "known_date unit cohort feature"]
+    """x: further known inputs, as given."""
+    known_dates: np.ndarray
+    units: tuple[Label, ...]
+    cohorts: tuple[Label, ...]
+    behaviors: tuple[str, ...]
+    feature_names: tuple[str, ...]
+    period: Period
+    sized: bool
+    """Whether reference sizes were given; without them every size is 1."""
+    has_effort: bool
+    """Whether effort was given; without it every effort is 1, in the future too."""
+    columns: Columns
+    kind: str
+    """The kind of frame the user handed over."""
+    events: EventCounts | None = None
+    """The same counts by the events' own context, where context columns were named."""
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: IntoFrame,
+        *,
+        date: str = "date",
+        unit: str | None = "unit",
+        cohort: str | None = "cohort",
+        behaviors: Sequence[str],
+        count: str = "count",
+        context: Sequence[str] = (),
+        sizes: IntoFrame | Mapping[Label, float] | None = None,
+        effort: IntoFrame | None = None,
+        features: IntoFrame | None = None,
+        period: str = "day",
+        units: Sequence[Label] | None = None,
+        cohorts: Sequence[Label] | None = None,
+        start: Moment | None = None,
+        end: Moment | None = None,
+    ) -> "Panel":
+        """Read a long table: one row per date, unit, cohort and joint pattern.
+
+        **Arguments:**
+
+        - `counts`: the table, its rows in any order; dates without rows are
+            dates on which nothing happened.
+        - `unit`, `cohort`: their columns, or `None` where there is only one.
+        - `behaviors`: one 0/1 column each; their order is the order in which
+            a behaviour may depend on earlier ones.
+        - `context`: numeric columns that tell events of a cell apart (the hour, the place on
+            the page); rows are then per date, unit, cohort, context and joint pattern, and
+            `DGD(supervision="events")` learns from them.
+        - `sizes`: the cohorts' reference sizes n, as `{cohort: size}` or a table with
+            `cohort` and `size` (and `unit` or `date` where sizes differ between them).
+        - `effort`: a table with `date`, `effort` and, where they matter, `unit`, `cohort`.
+        - `features`: a table keyed like `effort`; every other column is a feature.
+        - `period`: "hour", "day" or "week".
+        - `units`, `cohorts`: their labels in the order wanted, where the counts may not
+            show them all; without them, what the counts hold, sorted.
+        - `start`, `end`: the first and last date observed, where nothing arrived on them.
+
+        Effort and features may reach past the last counted date; that part is
+        what forecasts of those dates will use.
+        """
+        time = period_named(period)
+        table, kind = to_polars(counts, "counts")
+        columns = Columns(date, unit or "unit", cohort or "cohort", count)
+        if unit is None:
+            table = table.with_columns(pl.lit("all").alias(columns.unit))
+        if cohort is None:
+            table = table.with_columns(pl.lit("all").alias(columns.cohort))
+        table = grids.read_counts_table(table, columns, behaviors, context, time)
+        axes = Axes(
+            grids.date_axis(table, date, time, start, end),
+            grids.label_axis(table, columns.unit, units),
+            grids.label_axis(table, columns.cohort, cohorts),
+            time,
+        )
+        efforts = None if effort is None else grids.read_dated(effort, "effort", columns, time)
+        known = None if features is None else grids.read_dated(features, "features", columns, time)
+        known_axes = _known_axes(axes, columns, efforts, known)
+        names = grids.feature_names_of(known, columns)
+        panel = cls(
+            patterns=grids.count_grid(table, columns, axes, 2 ** len(behaviors)),
+            size=grids.size_grid(sizes, columns, axes),
+            effort=grids.effort_grid(efforts, columns, known_axes),
+            features=grids.feature_grid(known, names, columns, known_axes),
+            known_dates=known_axes.dates,
+            units=axes.units,
+            cohorts=axes.cohorts,
+            behaviors=tuple(behaviors),
+            feature_names=names,
+            period=time,
+            sized=sizes is not None,
+            has_effort=effort is not None,
+            columns=columns,
+            kind=kind,
+            events=_events(table, context, columns, axes, 2 ** len(behaviors)),
+        )
+        panel._refuse_arrivals_without_effort()
+        return panel
+
+    def _refuse_arrivals_without_effort(self) -> None:
+        wrong = np.argwhere((self.arrivals > 0) & (self.effort[: self.days] == 0))
+        if len(wrong):
+            day, unit, cohort = wrong[0]
+            raise InputError(
+                f"effort for {self.dates[day]}, unit {self.units[unit]}, cohort "
+                f"{self.cohorts[cohort]} is 0 but the counts have "
+                f"{self.arrivals[day, unit, cohort]} arrivals there; give a positive effort."
+            )
+
+    @property
+    def days(self) -> int:
+        """How many periods have been counted."""
+        return len(self.patterns)
+
+    @property
+    def dates(self) -> np.ndarray:
+        """The counted dates."""
+        return self.known_dates[: self.days]
+
+    @cached_property
+    def arrivals(self) -> Int[np.ndarray, "date unit cohort"]:
+        """N = sum over patterns of C(y)."""
+        return np.asarray(self.patterns.sum(-1))
+
+    @cached_property
+    def behavior_counts(self) -> Int[np.ndarray, "date unit cohort behavior"]:
+        """Y_h = sum over patterns of y_h C(y)."""
+        return self.patterns @ behavior_bits(len(self.behaviors)).astype(np.int64)
+
+    def place(self, moment: Moment, name: str) -> int:
+        """The day number of a counted date given by the user as `name`."""
+        steps = (self.period.parse(moment, name) - self.dates[0]) / self.period.step
+        if steps != int(steps) or not 0 <= steps < self.days:
+            raise InputError(
+                f"{name} {moment} is not a {self.period.name} of the panel, which runs from "
+                f"{self.dates[0]} to {self.dates[-1]}; choose one in that range."
+            )
+        return int(steps)
+
+    def through(self, moment: Moment) -> "Panel":
+        """The panel as it stood at the end of `moment`: later counts are not yet known."""
+        stop = self.place(moment, "moment") + 1
+        events = None if self.events is None else self.events.between(0, stop)
+        return replace(self, patterns=self.patterns[:stop], size=self.size[:stop], events=events)
+
+    def with_future(
+        self, effort: IntoFrame | None = None, features: IntoFrame | None = None
+    ) -> "Panel":
+        """The panel with effort and features for dates after the last counted one."""
+        if self.has_effort and effort is None:
+            raise InputError(
+                f"effort after {self.dates[-1]} is missing; the panel was made with an effort "
+                "table: give effort for later dates too."
+            )
+        efforts = features_table = None
+        if effort is not None:
+            efforts = grids.read_dated(effort, "effort", self.columns, self.period)
+        if features is not None:
+            features_table = grids.read_dated(features, "features", self.columns, self.period)
+        first = self.period.range(self.dates[-1], 2)[1:]
+        axes = Axes(first, self.units, self.cohorts, self.period)
+        ahead = _known_axes(axes, self.columns, efforts, features_table)
+        grid = grids.feature_grid(features_table, self.feature_names, self.columns, ahead)
+        if grid.shape[-1] != len(self.feature_names):
+            raise InputError(
+                f"features for the future are missing; the panel was made with "
+                f"{', '.join(self.feature_names)}: give the same columns for later dates."
+            )
+        return replace(
+            self,
+            known_dates=np.concatenate([self.dates, ahead.dates]),
+            effort=np.concatenate(
+                [self.effort[: self.days], grids.effort_grid(efforts, self.columns, ahead)]
+            ),
+            features=np.concatenate([self.features[: self.days], grid]),
+        )
+
+    def to_frame(self, kind: str | None = None) -> Any:
+        """The counts as the long table they were read from, context columns included; patterns
+        that never occurred are left out."""
+        events = self.events or EventCounts.of_cells(self.patterns)
+        group, pattern = np.nonzero(events.patterns)
+        day, unit, cohort = events.cell[group].T
+        bits = behavior_bits(len(self.behaviors)).astype(np.int64)
+        table = pl.DataFrame(
+            [
+                self.period.series(self.columns.date, self.dates[day]),
+                pl.Series(self.columns.unit, [self.units[i] for i in unit]),
+                pl.Series(self.columns.cohort, [self.cohorts[i] for i in cohort]),
+                *(pl.Series(n, events.context[group, c]) for c, n in enumerate(events.names)),
+                *(pl.Series(b, bits[pattern, h]) for h, b in enumerate(self.behaviors)),
+                pl.Series(self.columns.count, events.patterns[group, pattern]),
+            ]
+        )
+        return from_polars(table, kind or self.kind)
+
+    def __repr__(self) -> str:
+        return (
+            f"Panel({self.days} {self.period.name}s from {self.dates[0]} to {self.dates[-1]}, "
+            f"{len(self.units)} units, {len(self.cohorts)} cohorts, "
+            f"{len(self.behaviors)} behaviors, {self.arrivals.sum():,} arrivals)"
+        )
+
+
+def _events(
+    table: pl.DataFrame, context: Sequence[str], columns: Columns, axes: Axes, patterns: int
+) -> EventCounts | None:
+    if not context:
+        return None
+    cell = grids.cell_of_rows(table, columns, axes)
+    return EventCounts.from_table(table, context, cell, columns.count, patterns)
+
+
+def _known_axes(axes: Axes, columns: Columns, *given: pl.DataFrame | None) -> Axes:
+    """`axes` with its dates reaching as far as every table given reaches."""
+    ends = [grids.last_date(t, columns, axes.period) for t in given if t is not None]
+    last = max(axes.dates[-1], min(ends)) if ends else axes.dates[-1]
+    steps = int((last - axes.dates[0]) / axes.period.step) + 1
+    return replace(axes, dates=axes.period.range(axes.dates[0], steps))

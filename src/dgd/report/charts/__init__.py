@@ -1,0 +1,1 @@
+"""Charts, each made from a tidy table that the user can have as well."""

@@ -1,0 +1,1 @@
+"""Scores of behaviours and counts, and backtests that give every forecaster the same days."""

@@ -1,0 +1,1 @@
+"""Worlds with known truth, and the main job shown on one of them."""

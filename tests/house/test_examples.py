@@ -1,0 +1,71 @@
+"""The examples run as written and come to the conclusions they print."""
+
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.fixture(autouse=True)
+def _examples_on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+
+
+def test_a_price_is_recommended(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    import pricing
+
+    options = ["--markets", "45", "--epochs", "40", "--seeds", "2", "--output", str(tmp_path)]
+    price = pricing.main(options)
+    assert 1.0 < price < 4.0
+    shown = capsys.readouterr().out
+    assert f"Recommended price of b: {price:.2f}" in shown
+    assert "the best price is" in shown
+    endings = {file.name for file in tmp_path.iterdir()}
+    charts = {f"{name}.{end}" for name in ("people", "demand", "profit") for end in ("html", "png")}
+    assert endings == {"model.dgd", *charts}
+
+
+def test_a_users_table_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    import pricing
+
+    markets = pricing.simulate_markets(pricing.town_world(), 30, seed=1).markets
+    table = markets.rows().drop("available").with_columns(visitors=pl.lit(4000))
+    table.write_csv(tmp_path / "sales.csv")
+    options = ["--table", str(tmp_path / "sales.csv"), "--market-size", "visitors"]
+    quick = ["--epochs", "10", "--seeds", "1", "--product", "c", "--output", str(tmp_path / "out")]
+    pricing.main([*options, *quick])
+    shown = capsys.readouterr().out
+    assert "Recommended price of c" in shown
+    assert "simulated" not in shown
+
+
+def test_the_best_price_is_the_one_of_the_mean_profit():
+    import pricing
+
+    profits = pl.DataFrame(
+        {"seed": [1, 1, 2, 2], "price": [1.0, 2.0, 1.0, 2.0], "profit": [5.0, 4.0, 1.0, 3.0]}
+    )
+    assert pricing.recommend(profits) == (2.0, (1.0, 2.0))
+
+
+def test_cereal_says_what_it_needs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    import cereal
+
+    monkeypatch.setitem(sys.modules, "pyblp", None)
+    cereal.main([])
+    assert "needs PyBLP" in capsys.readouterr().out
+
+
+def test_cereal_finds_demand_that_falls_with_price(capsys: pytest.CaptureFixture[str]):
+    pytest.importorskip("pyblp", reason="PyBLP is not installed")
+    import cereal
+
+    cereal.main(["--epochs", "10", "--seeds", "1"])
+    shown = capsys.readouterr().out
+    assert "PyBLP, logit with brand effects and instruments" in shown
+    assert "F1B04 a tenth higher" in shown

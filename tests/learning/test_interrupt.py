@@ -1,0 +1,132 @@
+"""Training that is cut short or goes astray, and what a fit leaves behind in the user's JAX."""
+
+import signal
+import threading
+import warnings
+from collections.abc import Iterator
+
+import jax
+import numpy as np
+import pytest
+
+import dgd
+from dgd.learning.loop import REASONS, Run
+
+LONG = {"epochs": 1_000_000, "patience": 1_000_000}
+"""Without an interruption such a fit would not end."""
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Ctrl-C raises KeyboardInterrupt here, whatever the shell around us has set."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(scope="module")
+def little() -> dgd.Panel:
+    """A crowd small enough for epochs of no time."""
+    world = dgd.example_world(units=["shop"], cohorts=["all"], behaviors=["click"], arrivals=10.0)
+    return dgd.simulate(world, 24, seed=5).panel
+
+
+class CtrlC:
+    """A progress callback that presses Ctrl-C once, after so many calls."""
+
+    def __init__(self, after: int) -> None:
+        self.after = after
+        self.told: list[tuple[int, int, float]] = []
+        self.lock = threading.Lock()
+
+    def __call__(self, seed: int, done: int, best: float) -> None:
+        with self.lock:
+            self.told.append((seed, done, best))
+            if len(self.told) == self.after:
+                signal.raise_signal(signal.SIGINT)
+
+
+def fit_until_interrupted(panel: dgd.Panel, press: CtrlC, keep: bool) -> dgd.Fit:
+    return dgd.DGD(**LONG).fit(
+        panel,
+        train_end=panel.dates[16],
+        validation_end=panel.dates[20],
+        seeds=[1, 2],
+        progress=press,
+        keep_on_interrupt=keep,
+    )
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_an_interrupted_fit_keeps_its_best_parameters_when_asked(little: dgd.Panel) -> None:
+    press = CtrlC(after=3)
+    fit = fit_until_interrupted(little, press, keep=True)
+    assert [run.reason for run in fit.runs] == ["interrupted", "interrupted"]
+    assert fit.summary("polars")["ended because"].to_list() == ["interrupted"] * 2
+    for run in fit.runs:
+        told = [best for seed, _, best in press.told if seed == run.seed]
+        if not told:
+            continue
+        assert run.best_objective == told[-1] == run.validation_objective.min()
+        assert run.best_epoch == run.validation_objective.argmin()
+        assert 0 < len(run.train_objective) < LONG["epochs"]
+    ahead = fit.forecast(3, origin=little.dates[20])
+    assert np.isfinite(ahead.arrivals).all()
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_an_interruption_is_passed_on_unless_kept(little: dgd.Panel) -> None:
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        fit_until_interrupted(little, CtrlC(after=1), keep=False)
+    assert threading.active_count() <= before, "no thread trains on"
+
+
+@pytest.fixture(scope="module")
+def astray(little: dgd.Panel) -> dgd.Fit:
+    """Steps far too long for anything to stay finite."""
+    with pytest.warns(RuntimeWarning) as caught:
+        fit = dgd.DGD(epochs=200, patience=200, learning_rate=1e6).fit(
+            little, train_end=little.dates[16], validation_end=little.dates[20], seeds=[4]
+        )
+    message = str(caught[-1].message)
+    assert "diverged for seeds [4]" in message
+    assert "best parameters so far" in message
+    assert "lower learning_rate" in message
+    return fit
+
+
+def test_a_diverging_fit_says_so_and_stops(astray: dgd.Fit) -> None:
+    assert astray.diverged == (4,)
+    (run,) = astray.runs
+    assert run.reason == REASONS[2]
+    assert len(run.train_objective) < 200
+
+
+def all_finite(run: Run) -> bool:
+    return all(np.isfinite(np.asarray(leaf)).all() for leaf in jax.tree.leaves(run.parameters))
+
+
+def test_a_diverging_fit_keeps_finite_parameters_that_still_forecast(astray: dgd.Fit) -> None:
+    (run,) = astray.runs
+    assert all_finite(run)
+    assert np.isfinite(run.best_objective)
+    assert run.best_objective == np.nanmin(run.validation_objective)
+    ahead = astray.forecast(3, origin=astray.panel.dates[20])
+    assert np.isfinite(ahead.arrivals).all()
+    assert np.allclose(ahead.patterns.sum(-1), 1.0)
+
+
+def test_a_healthy_fit_warns_of_nothing(fit: dgd.Fit) -> None:
+    assert fit.diverged == ()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit.forecast(2, origin=fit.panel.dates[30])
+
+
+def test_using_dgd_leaves_the_users_jax_as_it_was(
+    fit: dgd.Fit, jax_before: dict[str, object]
+) -> None:
+    fit.forecast(1, origin=fit.panel.dates[20])
+    assert {name: getattr(jax.config, name) for name in jax_before} == jax_before
+    assert jax.numpy.ones(2).dtype == np.float32

@@ -1,0 +1,226 @@
+"""Events with a context of their own: counting, training, and equality with counts."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import dgd
+from dgd.cli.app import app
+from dgd.errors import InputError
+from dgd.learning.objective import Objective
+from dgd.model.context import EventContext
+from dgd.panel.contexts import EventCounts
+from dgd.runtime import computing
+from support.random_models import BEHAVIORS, random_days, random_model
+
+OBJECTIVE = Objective(penalty_weight=0.01, behavior_penalty=3.0, calendar_penalty=2.0)
+
+
+def one_by_one(outcomes):
+    """Every event a group of its own, without context."""
+    counts = np.moveaxis(np.asarray(outcomes.patterns), 0, -1).astype(int)
+    events = EventCounts.of_cells(counts).one_by_one()
+    assert len(events.cell) == counts.sum()
+    return events.groups(*counts.shape[:3])
+
+
+def test_events_that_share_context_train_like_their_counts():
+    """Appendix B.1: the two objectives differ by a constant that no parameter moves."""
+    with computing():
+        model, (inputs, outcomes) = random_model(1), random_days(1)
+        with_events = eqx.tree_at(
+            lambda o: o.events, outcomes, one_by_one(outcomes), is_leaf=lambda x: x is None
+        )
+        of_events = eqx.tree_at(lambda m: m.context, model, EventContext(jnp.zeros((0, BEHAVIORS))))
+        value = eqx.filter_jit(
+            eqx.filter_value_and_grad(lambda m, o: OBJECTIVE.train(m, inputs, o)[0])
+        )
+        ours, gradient = value(of_events, with_events)
+        theirs, expected = value(model, outcomes)
+    assert float(ours) == pytest.approx(float(theirs), abs=1e-13)
+    differences = [
+        float(np.abs(np.asarray(a) - np.asarray(b)).max())
+        for a, b in zip(jax.tree.leaves(gradient), jax.tree.leaves(expected), strict=False)
+        if a.size
+    ]
+    assert max(differences) < 1e-14
+
+
+@pytest.fixture(scope="module")
+def hourly():
+    """Counts whose click rate depends on an hour of the event, beside the cell."""
+    rng = np.random.default_rng(4)
+    rows = []
+    for day in range(24):
+        for cohort in ("a", "b"):
+            for hour in (0.0, 1.0, 2.0):
+                people = rng.poisson(30)
+                clicks = rng.binomial(people, 1 / (1 + np.exp(1.5 - 1.0 * hour)))
+                likes = rng.binomial(clicks, 0.5)
+                for click, like, count in (
+                    (0, 0, people - clicks), (1, 0, clicks - likes), (1, 1, likes),
+                ):  # fmt: skip
+                    if count:
+                        rows.append((f"2022-01-{day + 1:02}", cohort, hour, click, like, count))
+    return pl.DataFrame(
+        rows, schema=["date", "cohort", "hour", "click", "like", "count"], orient="row"
+    )
+
+
+@pytest.fixture(scope="module")
+def panel(hourly):
+    return dgd.Panel.from_counts(hourly, unit=None, behaviors=["click", "like"], context=["hour"])
+
+
+def test_contexts_of_a_cell_add_up_to_its_counts(panel, hourly):
+    plain = dgd.Panel.from_counts(
+        hourly.group_by("date", "cohort", "click", "like").agg(pl.col("count").sum()),
+        unit=None,
+        behaviors=["click", "like"],
+    )
+    np.testing.assert_array_equal(panel.patterns, plain.patterns)
+    events = panel.events
+    assert events.names == ("hour",)
+    assert len(events.cell) == 24 * 2 * 3
+    total = np.zeros_like(panel.patterns)
+    np.add.at(total, tuple(events.cell.T), events.patterns)
+    np.testing.assert_array_equal(total, panel.patterns)
+    earlier = panel.through("2022-01-10")
+    assert len(earlier.events.cell) == 10 * 2 * 3
+
+
+def test_contexts_survive_the_round_trip_through_a_table(panel):
+    again = dgd.Panel.from_counts(panel.to_frame(), behaviors=["click", "like"], context=["hour"])
+    np.testing.assert_array_equal(again.patterns, panel.patterns)
+    np.testing.assert_array_equal(again.events.context, panel.events.context)
+    np.testing.assert_array_equal(again.events.patterns, panel.events.patterns)
+
+
+def test_events_teach_what_their_context_does(panel, tmp_path):
+    ends = {"train_end": "2022-01-14", "validation_end": "2022-01-19"}
+    model = dgd.DGD(supervision="events", behavior_penalty=1.0, start="training", epochs=60)
+    fit = model.fit(panel, **ends, seeds=[1])
+    effect = np.asarray(fit.models[0].context.effect)
+    deviation = fit.features.context_scaling.scale[0]
+    assert effect.shape == (1, 2)
+    assert effect[0, 0] / deviation == pytest.approx(1.0, abs=0.25)
+    fit.save(tmp_path / "events.dgd")
+    loaded = dgd.load(tmp_path / "events.dgd")
+    assert loaded.panel.events.names == ("hour",)
+    np.testing.assert_array_equal(loaded.panel.events.patterns, panel.events.patterns)
+    ours, theirs = fit.forecast(2).to_frame("polars"), loaded.forecast(2).to_frame("polars")
+    assert ours.equals(theirs)
+
+
+def test_later_events_do_not_move_a_fit(panel):
+    ends = {"train_end": "2022-01-10", "validation_end": "2022-01-12"}
+    model = dgd.DGD(supervision="events", start="training", epochs=3)
+    whole = model.fit(panel, **ends, seeds=[1])
+    short = model.fit(panel.through("2022-01-12"), **ends, seeds=[1])
+    np.testing.assert_array_equal(whole.models[0].context.effect, short.models[0].context.effect)
+
+
+def test_without_context_columns_supervision_by_events_is_supervision_by_counts(drawn, variant_fit):
+    dates = drawn.panel.dates
+    by_counts = dgd.DGD(epochs=5, start="warmup").fit(
+        drawn.panel, train_end=dates[27], validation_end=dates[34], seeds=[1, 2]
+    )
+    ours, theirs = (fit.predict(np.array([36]), 2) for fit in (variant_fit("events"), by_counts))
+    for one, other in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+def test_bad_contexts_are_refused(hourly):
+    def read(table, context):
+        return dgd.Panel.from_counts(table, unit=None, behaviors=["click", "like"], context=context)
+
+    with pytest.raises(InputError, match='context is the text "hour"; give a list'):
+        read(hourly, "hour")
+    with pytest.raises(InputError, match='context names "click", which is in use'):
+        read(hourly, ["click"])
+    with pytest.raises(InputError, match='counts has no column "minute"'):
+        read(hourly, ["minute"])
+    with pytest.raises(InputError, match=r'counts row 1, column hour: "noon" .* is not a number'):
+        read(hourly.with_columns(hour=pl.lit("noon")), ["hour"])
+    with pytest.raises(InputError, match="both give a count for date"):
+        read(pl.concat([hourly, hourly.head(1)]), ["hour"])
+
+
+def test_events_are_counted_by_context():
+    events = pl.DataFrame(
+        {
+            "day": ["2022-01-01"] * 5,
+            "hour": [1, 1, 2, 2, 2],
+            "click": [1, 1, 0, 1, 0],
+        }
+    )
+    counts = dgd.count_events(
+        events, time="day", timezone="UTC", behaviors=["click"], context=["hour"]
+    )
+    assert counts.columns == ["date", "unit", "cohort", "hour", "click", "count"]
+    assert counts.select("hour", "click", "count").rows() == [(1, 1, 2), (2, 0, 2), (2, 1, 1)]
+
+
+def test_contexts_that_cannot_be_counted_are_refused():
+    def count(hours):
+        events = pl.DataFrame({"day": ["2022-01-01"] * 3, "hour": hours, "click": [1, 0, 1]})
+        return dgd.count_events(
+            events, time="day", timezone="UTC", behaviors=["click"], context=["hour"]
+        )
+
+    with pytest.raises(InputError, match=r'column hour: "noon" is not a number, in 2 rows'):
+        count(["noon", "noon", "1"])
+    with pytest.raises(InputError, match=r"column hour is missing in 1 row; fill it in"):
+        count([1, None, 2])
+
+
+def test_the_shell_counts_and_fits_events(hourly, tmp_path):
+    hourly.write_csv(tmp_path / "counts.csv")
+    call = [
+        "fit", str(tmp_path / "counts.csv"), "--behaviors", "click,like", "--unit", "none",
+        "--context", "hour", "--set", "supervision=events", "--set", "start=training",
+        "--epochs", "3", "--seeds", "1", "--train-end", "2022-01-14",
+        "--validation-end", "2022-01-19", "--output", str(tmp_path / "events.dgd"),
+    ]  # fmt: skip
+    told = CliRunner().invoke(app, call)
+    assert told.exit_code == 0, told.output
+    fitted = dgd.load(tmp_path / "events.dgd")
+    assert fitted.settings.supervision == "events"
+    assert fitted.models[0].context.effect.shape == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("colour=red", 'setting "colour=red" is not known; write name=value with one of'),
+        ("nodes", 'setting "nodes" is not known'),
+        ("nodes=many", 'setting nodes is "many"; it must be a whole number'),
+        ("readout=both", 'readout is "both"; choose one of weighted, separated'),
+    ],
+)
+def test_bad_settings_are_refused_in_the_shell(hourly, tmp_path, no_work, setting, message):
+    hourly.write_csv(tmp_path / "counts.csv")
+    call = [
+        "fit", str(tmp_path / "counts.csv"), "--behaviors", "click,like", "--unit", "none",
+        "--context", "hour", "--train-end", "2022-01-14", "--validation-end", "2022-01-19",
+        "--set", setting,
+    ]  # fmt: skip
+    told = CliRunner().invoke(app, call)
+    assert told.exit_code == 2
+    assert message in " ".join(told.output.split())
+
+
+def test_events_are_counted_by_context_in_the_shell(tmp_path):
+    pl.DataFrame({"day": ["2022-01-01"] * 3, "hour": [1, 1, 2], "click": [1, 1, 0]}).write_csv(
+        tmp_path / "log.csv"
+    )
+    call = ["count", str(tmp_path / "log.csv"), "--time", "day", "--timezone", "UTC"]
+    call += ["--behaviors", "click", "--context", "hour", "--output", str(tmp_path / "counts.csv")]
+    told = CliRunner().invoke(app, call)
+    assert told.exit_code == 0, told.output
+    counts = pl.read_csv(tmp_path / "counts.csv")
+    assert counts.select("hour", "click", "count").rows() == [(1, 1, 2), (2, 0, 1)]

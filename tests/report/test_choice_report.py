@@ -1,0 +1,80 @@
+"""Charts of demand come from tables that agree with the fit."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from dgd.choice import ChoiceFit, ChoiceModel, gaussian_world, simulate_markets
+from dgd.report import (
+    demand_curve_chart,
+    demand_curve_table,
+    save_chart,
+    sensitivity_chart,
+    sensitivity_table,
+)
+from support.random_choice import SIZES, make, random_fit
+from support.refusals import refused
+
+
+@pytest.fixture(scope="module")
+def fit() -> ChoiceFit:
+    return random_fit(make(sizes=SIZES))
+
+
+def test_shares_of_people_sum_to_one(fit: ChoiceFit):
+    table = sensitivity_table(fit)
+    assert (table["share"] >= 0).all()
+    totals = table.group_by("seed", "cohort").agg(pl.col("share").sum())
+    assert totals.height == len(fit.seeds) * len(SIZES)
+    assert np.allclose(totals["share"], 1.0)
+
+
+def test_bands_have_the_mean_sensitivity_of_the_choosers(fit: ChoiceFit):
+    middle, sensitivity = (pl.col("from") + pl.col("to")) / 2, pl.col("price sensitivity")
+    of_bands = (
+        sensitivity_table(fit).group_by("seed", "cohort").agg(mean=(pl.col("share") * middle).sum())
+    )
+    of_nodes = (
+        fit.choosers("polars")
+        .group_by("seed", "cohort")
+        .agg(mean=(pl.col("weight") * sensitivity).sum())
+    )
+    both = of_bands.join(of_nodes, on=["seed", "cohort"])
+    assert np.allclose(both["mean"], both["mean_right"], rtol=0.02)
+
+
+def test_demand_curves_are_the_fits_own(fit: ChoiceFit):
+    table = demand_curve_table(fit, ["a"], [1.0, 2.0])
+    assert table.columns == ["product", "measure", "price", "value", "lowest", "highest"]
+    curve = fit.demand_curve("a", [1.0, 2.0], kind="polars")
+    for measure in ("count", "revenue", "revenue of all"):
+        found = table.filter(pl.col("measure") == measure)
+        assert np.allclose(found["value"], curve[measure])
+        assert (found["lowest"] <= found["value"]).all()
+        assert (found["value"] <= found["highest"]).all()
+
+
+def test_curves_span_the_prices_a_product_was_offered_at(fit: ChoiceFit):
+    table = demand_curve_table(fit)
+    offers = fit.markets.rows().filter(pl.col("available"))
+    for product in fit.markets.products:
+        asked = table.filter(pl.col("product") == product)["price"]
+        known = offers.filter(pl.col("product") == product)["price"]
+        assert (asked.min(), asked.max()) == pytest.approx((known.min(), known.max()))
+    with refused("'q'"):
+        demand_curve_table(fit, ["q"])
+
+
+@pytest.mark.parametrize("population", ["gaussian", "discrete", "point"])
+def test_charts_are_files_people_can_open(population: str, tmp_path: Path):
+    markets = simulate_markets(gaussian_world(), 14, seed=5).markets
+    model = ChoiceModel(population=population, epochs=2, starts=1)
+    fit = model.fit(markets, seeds=[1, 2])
+    for name, chart in (("people", sensitivity_chart(fit)), ("demand", demand_curve_chart(fit))):
+        for ending in ("html", "png"):
+            save_chart(chart, tmp_path / f"{name}.{ending}")
+    page = (tmp_path / "people.html").read_text()
+    assert "price sensitivity" in page
+    assert (tmp_path / "demand.png").read_bytes().startswith(b"\x89PNG")
