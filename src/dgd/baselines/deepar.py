@@ -16,7 +16,7 @@ nothing arrives.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
@@ -24,23 +24,35 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
+from dgd.baselines.cell_inputs import CellInputs
+from dgd.baselines.deepar_histories import StepAhead, mixed_patterns, sampled_histories
 from dgd.baselines.deepar_network import (
     ANY_DISPERSION,
-    CellInputs,
     DeepARNetwork,
     DeepARObjective,
-    State,
+    LSTMState,
     start_from_rates,
     start_from_training,
-    training_data,
+    training_days,
 )
-from dgd.baselines.joint_history import refuse_origins
+from dgd.baselines.marks import blank_marks, joint_probabilities
 from dgd.errors import InputError
-from dgd.learning.loop import Optimizer, Run, train
-from dgd.learning.seeds import checked_seeds, warn_of_divergence
+from dgd.files.tensors import Tensors
+from dgd.forecasting.predictive import Drawn, Predictive
+from dgd.forecasting.protocol import refuse_origins
+from dgd.forecasting.trained_forecaster import TrainedForecaster, forecaster_data
+from dgd.learning.loop import Attempt, Optimizer
+from dgd.learning.runs import Run
+from dgd.learning.seeds import (
+    best_of_each,
+    best_runs,
+    checked_seeds,
+    is_trained,
+    warn_of_divergence,
+)
 from dgd.learning.setting_checks import refuse_below_one, refuse_unknown
 from dgd.learning.starts import reference_rates
-from dgd.model.patterns import integrate_patterns
+from dgd.model import multinomial
 from dgd.panel.features import FeatureMaker
 from dgd.panel.panel import Panel
 from dgd.panel.sequences import days_ahead, recorded_days
@@ -49,6 +61,15 @@ from dgd.runtime import computing
 from dgd.tables.periods import Moment
 
 STARTS = {"training": start_from_training, "rates": start_from_rates}
+
+
+class Tried(NamedTuple):
+    """One width tried for one seed, and how well it validated."""
+
+    seed: int
+    width: int
+    epoch: int
+    objective: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,48 +135,58 @@ class DeepAR:
         rates = reference_rates(panel, split.warmup)
         maker = FeatureMaker.fitted(panel, split, rates, self.calendar, self.summary_retention)
         cells = CellInputs.fitted(panel, split)
-        objective = DeepARObjective(self.count_weight, self.penalty_weight)
-        optimizer = Optimizer(self.epochs, self.learning_rate, self.clip_norm, self.patience)
+        objective = DeepARObjective(
+            count_weight=self.count_weight, penalty_weight=self.penalty_weight
+        )
+        optimizer = Optimizer(
+            epochs=self.epochs,
+            learning_rate=self.learning_rate,
+            clip_norm=self.clip_norm,
+            patience=self.patience,
+        )
+        made: list[Run] = []
+        tried: list[Tried] = []
         with computing():
-            data = training_data(panel, split, maker, cells)
-            start = partial(STARTS[self.start], panel, split, data.train.inputs.shape[-1])
-            candidates = []
+            days = training_days(panel, split, maker, cells)
+            start = partial(STARTS[self.start], panel, split, days[0].inputs.shape[-1])
             for width in self.widths:
-                starts = [(seed, start(width, jax.random.key(seed))) for seed in seeds]
-                candidates.append(train(starts, objective, data, optimizer, progress))
-        tried = tuple(zip(*candidates, strict=True))
-        runs = tuple(min(of_seed, key=lambda run: run.best_objective) for of_seed in tried)
-        warn_of_divergence(runs)
-        return DeepARFit(self, panel, split, maker, cells, runs, tried)
+                attempts = []
+                for seed in seeds:
+                    first = start(width, jax.random.key(seed))
+                    attempts.append(Attempt.of(seed, self.start, first, is_trained(first), *days))
+                runs = best_runs(attempts, objective, optimizer, progress, False)
+                tried += [Tried(r.seed, width, r.best_epoch, r.best_objective) for r in runs]
+                made += runs
+        best = best_of_each(made)
+        warn_of_divergence(best)
+        return DeepARFit(panel, split, maker, best, self, cells, tuple(tried))
 
 
-class Path(NamedTuple):
-    """The forecast from many origins, all steps ahead."""
+class Ahead(NamedTuple):
+    """What is known of the days after many origins."""
 
-    arrivals: Float[np.ndarray, "seed step origin unit cohort"]
-    patterns: Float[np.ndarray, "seed step origin unit cohort pattern"]
-    dispersion: Float[np.ndarray, "seed step origin unit cohort"]
+    inputs: Float[Array, "origin step cell input"]
+    possible: Bool[np.ndarray, "origin cell"]
+    """Whether anything could arrive."""
 
 
-@dataclass(frozen=True, eq=False)
-class DeepARFit:
+@dataclass(frozen=True, eq=False, repr=False)
+class DeepARFit(TrainedForecaster):
     """A fitted DeepAR-joint: the selected network of every seed."""
 
     forecaster: DeepAR
-    panel: Panel
-    split: Split
-    features: FeatureMaker
     cells: CellInputs
-    runs: tuple[Run, ...]
-    """The chosen run of each seed."""
-    tried: tuple[tuple[Run, ...], ...]
-    """Per seed, the run of every width."""
-    _paths: dict[tuple[tuple[int, ...], int], Path] = field(default_factory=dict, repr=False)
+    tried: tuple[Tried, ...]
+    """Every width that was tried for every seed."""
+    _predicted: dict[tuple[tuple[int, ...], int], Predictive] = field(default_factory=dict)
+    """The last forecast asked for: sampled histories are worth keeping."""
+
+    holds: ClassVar[str] = "DeepAR fit"
 
     @property
     def widths(self) -> tuple[int, ...]:
         """The width chosen for each seed."""
-        return tuple(run.parameters.cell.hidden_size for run in self.runs)
+        return tuple(network.cell.hidden_size for network in self.parameters)
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -163,29 +194,8 @@ class DeepARFit:
         epochs = tuple(run.best_epoch for run in self.runs)
         return {**asdict(self.forecaster), "width": self.widths, "epoch": epochs}
 
-    def predict(
-        self, origins: Int[np.ndarray, " origin"], horizon: int
-    ) -> tuple[
-        Float[np.ndarray, "seed step origin unit cohort"],
-        Float[np.ndarray, "seed step origin unit cohort pattern"],
-    ]:
-        """Arrivals and joint probabilities of each seed, for every step after each origin.
-
-        What is drawn depends on the seed and the origin only: neither other
-        origins nor a longer horizon change a forecast.
-        """
-        path = self._path(origins, horizon)
-        return path.arrivals, path.patterns
-
-    def count_distribution(
-        self, origins: Int[np.ndarray, " origin"], horizon: int
-    ) -> Float[np.ndarray, "seed step origin unit cohort"]:
-        """r = 1/alpha one day ahead; further ahead, of the negative binomial that has
-        mean and variance of the mixture over sampled histories."""
-        return self._path(origins, horizon).dispersion
-
     @cached_property
-    def states(self) -> tuple[State, ...]:
+    def states(self) -> tuple[LSTMState, ...]:
         """Each seed's state after reading every day from the first training day on."""
         with computing():
             recorded = recorded_days(
@@ -194,94 +204,133 @@ class DeepARFit:
             days = self.cells.days(*recorded, np.zeros(self.panel.arrivals.shape[1:]))
             count = len(self.cells.count_scale)
             return tuple(
-                eqx.filter_jit(run.parameters.run)(days, run.parameters.at_rest(count))
-                for run in self.runs
+                eqx.filter_jit(network.run)(days, network.at_rest(count))
+                for network in self.parameters
             )
 
-    def _path(self, origins: Int[np.ndarray, " origin"], horizon: int) -> Path:
-        refuse_origins(self.panel, self.split, origins, horizon)
-        asked = (tuple(origins.tolist()), horizon)
-        if asked not in self._paths:
-            self._paths.clear()
-            self._paths[asked] = self._sample(origins, horizon)
-        return self._paths[asked]
+    def predict(self, origins: Int[np.ndarray, " origin"], horizon: int) -> Predictive:
+        """Arrivals and joint probabilities of each seed, for every step after each origin.
 
-    def _sample(self, origins: Int[np.ndarray, " origin"], horizon: int) -> Path:
+        The dispersion is 1/alpha one day ahead; further ahead, that of the negative binomial
+        which has mean and variance of the mixture over sampled histories. What is drawn
+        depends on the seed and the origin only: neither other origins nor a longer horizon
+        change a forecast.
+        """
+        refuse_origins(self.panel, origins, horizon, self.split.first)
+        asked = (tuple(origins.tolist()), horizon)
+        if asked not in self._predicted:
+            self._predicted.clear()
+            self._predicted[asked] = self._forecast(origins, horizon)
+        return self._predicted[asked]
+
+    def _forecast(self, origins: Int[np.ndarray, " origin"], horizon: int) -> Predictive:
         panel = self.panel
+        steps: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         with computing():
-            ahead = days_ahead(panel, self.features, origins, horizon)
-            frozen = [eqx.tree_at(lambda x: x.effort, day, ahead[0].effort) for day in ahead]
-            inputs = jnp.stack([self.cells.identified(day) for day in frozen], 1)
-            possible = np.asarray(ahead[0].size * ahead[0].effort > 0).reshape(len(origins), -1)
-            steps: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-            for run, states in zip(self.runs, self.states, strict=True):
-                drives = jax.vmap(jax.vmap(jax.vmap(run.parameters.drive)))(inputs)
-                for place, origin in enumerate(origins.tolist()):
-                    day = origin - self.split.first
-                    state = jax.tree.map(lambda x, day=day: x[day], states)
+            ahead = self._ahead(origins, horizon)
+            for number, run in enumerate(self.runs):
+                for index, origin in enumerate(origins.tolist()):
                     random = np.random.default_rng((run.seed % 2**64, origin))
-                    steps += self._histories(
-                        run.parameters, drives[place], state, origin, possible[place], random
-                    )
+                    steps += self._expected(number, origin, ahead, index, random)
         grid = (len(self.runs), len(origins), horizon, len(panel.units), len(panel.cohorts))
         arrivals, patterns, dispersion = (
             np.swapaxes(np.stack(part).reshape(*grid, *part[0].shape[1:]), 1, 2)
             for part in zip(*steps, strict=True)
         )
-        return Path(arrivals, patterns, dispersion)
+        return Predictive(arrivals, patterns, dispersion, partial(self._sample, origins, horizon))
 
-    def _histories(
-        self,
-        network: DeepARNetwork,
-        drives: Float[Array, "step cell gate"],
-        state: State,
-        origin: int,
-        possible: Bool[np.ndarray, " cell"],
-        random: np.random.Generator,
+    def _ahead(self, origins: Int[np.ndarray, " origin"], horizon: int) -> Ahead:
+        days = days_ahead(self.panel, self.features, origins, horizon)
+        frozen = [eqx.tree_at(lambda x: x.effort, day, days[0].effort) for day in days]
+        inputs = jnp.stack([self.cells.identified(day) for day in frozen], 1)
+        return Ahead(inputs, np.asarray(days[0].people > 0).reshape(len(origins), -1))
+
+    def _expected(
+        self, number: int, origin: int, ahead: Ahead, index: int, random: np.random.Generator
     ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Arrivals, patterns and dispersion of all cells, step by step ahead of one origin.
 
         There is one history on the first day, the recorded one, and then as many as asked.
         """
-        scale = jnp.asarray(self.cells.count_scale)
-        counts = self.panel.arrivals[origin].reshape(1, -1).astype(np.float64)
-        state = State(state.hidden[None], state.memory[None])
-        for drive in drives:
-            if len(state.hidden) < len(counts):
-                state = State(*(jnp.repeat(x, len(counts), 0) for x in state))
-            state, ahead = advance(network, drive, jnp.asarray(counts), state, scale)
-            mean, spread = np.asarray(ahead.mean), np.asarray(ahead.spread)
+        possible = ahead.possible[index]
+        network = self.parameters[number]
+        for day, _ in self._histories(
+            number, origin, ahead, index, random, self.forecaster.histories
+        ):
+            mean, spread = np.asarray(day.mean), np.asarray(day.spread)
             arrivals = mean.mean(0)
             overdispersion = ((1.0 + spread) * mean**2).mean(0) - arrivals**2
             expected = np.where(possible, arrivals, 0.0)
-            yield expected, np.asarray(ahead.patterns).T, arrivals**2 / overdispersion
-            every = (self.forecaster.histories, len(arrivals))
-            drawn = random.negative_binomial(1 / spread, 1 / (1 + spread * mean), every)
-            counts = np.where(possible, drawn, 0).astype(np.float64)
+            patterns = np.asarray(mixed_patterns(network, day)).T
+            yield expected, patterns, arrivals**2 / overdispersion
 
+    def _sample(
+        self,
+        origins: Int[np.ndarray, " origin"],
+        horizon: int,
+        rng: np.random.Generator,
+        paths: int,
+    ) -> Drawn:
+        """The sampled histories themselves, with patterns drawn along each of them."""
+        cells = self.panel.patterns.shape[1:]
+        drawn = np.zeros((paths, horizon, len(origins), *cells), np.int64)
+        with computing():
+            ahead = self._ahead(origins, horizon)
+            for number, network in enumerate(self.parameters[:paths]):
+                own = np.arange(number, paths, len(self.runs))
+                for index, origin in enumerate(origins.tolist()):
+                    walk = self._histories(number, origin, ahead, index, rng, len(own))
+                    for step, (day, counts) in enumerate(walk):
+                        q = np.asarray(joint_probabilities(day.logits, network.marks.dependence))
+                        q = np.broadcast_to(np.moveaxis(q, 0, -1), (*counts.shape, len(q)))
+                        shown = multinomial.draw(rng, counts, q)
+                        drawn[own, step, index] = shown.reshape(len(own), *cells)
+        return drawn
 
-class Step(NamedTuple):
-    """One day ahead of sampled histories."""
+    def _histories(
+        self,
+        number: int,
+        origin: int,
+        ahead: Ahead,
+        index: int,
+        random: np.random.Generator,
+        histories: int,
+    ) -> Iterator[tuple[StepAhead, Int[np.ndarray, "history cell"]]]:
+        """The days ahead of an origin, as `sampled_histories` of a seed's network."""
+        known = jax.tree.map(lambda x: x[origin - self.split.first][None], self.states[number])
+        return sampled_histories(
+            self.parameters[number],
+            known,
+            self.panel.arrivals[origin].reshape(1, -1),
+            ahead.inputs[index],
+            ahead.possible[index],
+            jnp.asarray(self.cells.count_scale),
+            random,
+            histories,
+        )
 
-    mean: Float[Array, "history cell"]
-    spread: Float[Array, "history cell"]
-    patterns: Float[Array, "pattern cell"]
+    def stored(self) -> tuple[dict[str, Any], Tensors]:
+        facts, tensors = super().stored()
+        own = {
+            "forecaster": asdict(self.forecaster),
+            "tried": self.tried,
+            "widths": self.widths,
+        }
+        return {**own, **facts}, {**tensors, **self.cells.stored()}
 
-
-@eqx.filter_jit
-def advance(
-    network: DeepARNetwork,
-    drive: Float[Array, "cell gate"],
-    counts: Float[Array, "history cell"],
-    state: State,
-    scale: Float[Array, " cell"],
-) -> tuple[State, Step]:
-    """Read the counts of every history; probabilities are weighted by the means that follow."""
-    step = jax.vmap(jax.vmap(network.step), (None, 0, 0))
-    state = step(drive, counts / scale[None], state)
-    mean, spread = jax.vmap(jax.vmap(network.count), (0, None))(state.hidden, scale)
-    logits = jax.vmap(jax.vmap(network.marks.logits))(state.hidden)
-    patterns = integrate_patterns(
-        logits.transpose(2, 0, 1), mean / mean.sum(0, keepdims=True), network.marks.dependence
-    )
-    return state, Step(mean, spread, patterns)
+    @classmethod
+    def restored(cls, facts: dict[str, Any], tensors: Tensors) -> "DeepARFit":
+        panel, split, maker = forecaster_data(facts, tensors)
+        cells = CellInputs.restored(tensors)
+        marks = blank_marks(len(panel.behaviors))
+        told = len(maker.names(panel)) + len(cells.logarithms.center)
+        inputs = told + len(cells.count_scale)
+        with computing():
+            runs = tuple(
+                Run.restored(
+                    fact, tensors, DeepARNetwork.random(inputs, width, marks, jax.random.key(0))
+                )
+                for fact, width in zip(facts["runs"], facts["widths"], strict=True)
+            )
+        tried = tuple(Tried(*one) for one in facts["tried"])
+        return cls(panel, split, maker, runs, DeepAR(**facts["forecaster"]), cells, tried)

@@ -24,9 +24,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
-from jax.scipy.special import gammaln
-from jaxtyping import Array, Bool, Float, Key
+from jaxtyping import Array, Float, Key
 
+from dgd.baselines.cell_inputs import CellDays, CellInputs
 from dgd.baselines.marks import (
     MarkHead,
     MarkStart,
@@ -34,19 +34,18 @@ from dgd.baselines.marks import (
     marks_from_patterns,
     marks_from_rates,
 )
+from dgd.learning.loop import TrainingData
 from dgd.learning.objective import behavior_loss
-from dgd.model.days import Inputs, Outcomes, Prediction, log_likelihood
-from dgd.panel.features import FeatureMaker, Scaling
+from dgd.model import negative_binomial
+from dgd.model.days import Prediction
+from dgd.model.multinomial import log_likelihood
+from dgd.panel.features import FeatureMaker
 from dgd.panel.panel import Panel
 from dgd.panel.sequences import recorded_days
 from dgd.panel.split import Split
 
 SMALLEST = 1e-8
 """Added to both positive outputs before they are rescaled."""
-
-SMALLEST_EFFORT = 1e-6
-"""Stands in for zero size or effort under the logarithm."""
-
 
 SOFTPLUS_IS_ONE = float(np.log(np.expm1(1.0)))
 """Where softplus is one."""
@@ -55,70 +54,11 @@ ANY_DISPERSION = 1.0
 """Outcomes carry a constant for a fixed dispersion; this network learns its own."""
 
 
-class Days(eqx.Module):
-    """What the network reads and what was recorded, day by day."""
-
-    inputs: Float[Array, "date cell input"]
-    """Everything but the preceding count."""
-    previous: Float[Array, "date cell"]
-    """The preceding count over s_c."""
-    possible: Bool[Array, "date cell"]
-    """Whether anything could arrive: false where size or effort is zero."""
-    outcomes: Outcomes
-
-
-class State(NamedTuple):
+class LSTMState(NamedTuple):
     """What the LSTM carries from day to day."""
 
     hidden: Float[Array, "*cells width"]
     memory: Float[Array, "*cells width"]
-
-
-@dataclass(frozen=True, eq=False)
-class CellInputs:
-    """How a panel's days become the network's inputs, fixed on the training days."""
-
-    count_scale: Float[np.ndarray, " cell"]
-    """s_c."""
-    logarithms: Scaling
-    """Centre and scale of log size and log effort."""
-
-    @staticmethod
-    def fitted(panel: Panel, split: Split) -> "CellInputs":
-        mean = panel.arrivals[split.train].mean(0).ravel()
-        logs = _logarithms(panel.size, panel.effort[: panel.days])
-        return CellInputs(1.0 + mean, Scaling.of(logs, split.train))
-
-    def covariates(self, inputs: Inputs) -> Float[Array, "date cell covariate"]:
-        """What DGD sees, and the scaled logarithms of size and effort."""
-        size, effort = np.asarray(inputs.size), np.asarray(inputs.effort)
-        logs = jnp.asarray(self.logarithms.apply(_logarithms(size, effort)))
-        told = jnp.concatenate([inputs.features, logs], -1)
-        return told.reshape(len(size), len(self.count_scale), -1)
-
-    def identified(self, inputs: Inputs) -> Float[Array, "date cell input"]:
-        """Covariates and cell identifiers: all inputs but the preceding count."""
-        told = self.covariates(inputs)
-        cells = len(self.count_scale)
-        identifier = jnp.broadcast_to(jnp.eye(cells)[None], (len(told), cells, cells))
-        return jnp.concatenate([told, identifier], -1)
-
-    def days(
-        self, inputs: Inputs, outcomes: Outcomes, before: Float[np.ndarray, "unit cohort"]
-    ) -> Days:
-        """Consecutive days; `before` is what was counted on the day that precedes them."""
-        counts = outcomes.arrivals.reshape(-1, len(self.count_scale))
-        preceding = jnp.concatenate([jnp.asarray(before).reshape(1, -1), counts[:-1]])
-        return Days(
-            inputs=self.identified(inputs),
-            previous=preceding / self.count_scale[None],
-            possible=(inputs.size * inputs.effort > 0).reshape(counts.shape),
-            outcomes=outcomes,
-        )
-
-
-def _logarithms(size: np.ndarray, effort: np.ndarray) -> np.ndarray:
-    return np.asarray(np.log(np.maximum(np.stack([size, effort], -1), SMALLEST_EFFORT)))
 
 
 class DeepARNetwork(eqx.Module):
@@ -156,13 +96,15 @@ class DeepARNetwork(eqx.Module):
         assert self.cell.bias is not None
         return self.cell.weight_ih[:, :-1] @ inputs + self.cell.bias
 
-    def step(self, drive: Float[Array, " gate"], previous: Float[Array, ""], state: State) -> State:
+    def step(
+        self, drive: Float[Array, " gate"], previous: Float[Array, ""], state: LSTMState
+    ) -> LSTMState:
         """One day of the LSTM."""
         cell = self.cell
         gates = drive + cell.weight_ih[:, -1] * previous + cell.weight_hh @ state.hidden
         enter, keep, new, show = jnp.split(gates, 4)
         memory = jax.nn.sigmoid(keep) * state.memory + jax.nn.sigmoid(enter) * jnp.tanh(new)
-        return State(jax.nn.sigmoid(show) * jnp.tanh(memory), memory)
+        return LSTMState(jax.nn.sigmoid(show) * jnp.tanh(memory), memory)
 
     def count(
         self, hidden: Float[Array, " width"], scale: Float[Array, ""]
@@ -171,16 +113,16 @@ class DeepARNetwork(eqx.Module):
         positive = jax.nn.softplus(self.count_projection @ hidden + self.count_bias) + SMALLEST
         return scale * positive[0], positive[1] / jnp.sqrt(scale)
 
-    def at_rest(self, cells: int) -> State:
+    def at_rest(self, cells: int) -> LSTMState:
         """The state before the first day."""
         zero = jnp.zeros((cells, self.cell.hidden_size))
-        return State(zero, zero)
+        return LSTMState(zero, zero)
 
-    def run(self, days: Days, state: State) -> State:
+    def run(self, days: CellDays, state: LSTMState) -> LSTMState:
         """The state after reading each day's inputs, for all cells; leading axis date."""
         drives = jax.vmap(jax.vmap(self.drive))(days.inputs)
 
-        def day(state: State, read: tuple[Array, Array]) -> tuple[State, State]:
+        def day(state: LSTMState, read: tuple[Array, Array]) -> tuple[LSTMState, LSTMState]:
             state = jax.vmap(self.step)(*read, state)
             return state, state
 
@@ -206,22 +148,13 @@ def start_from_training(
     )
 
 
-class TrainingData(NamedTuple):
-    """Everything the loss needs beside the parameters."""
-
-    count_scale: Float[Array, " cell"]
-    train: Days
-    validation: Days
-
-
-def training_data(
+def training_days(
     panel: Panel, split: Split, maker: FeatureMaker, cells: CellInputs
-) -> TrainingData:
+) -> tuple[CellDays, CellDays]:
     """Training and validation days; nothing is counted before the first training day."""
     first, middle, stop = split.first, split.train_stop, split.validation_stop
     nothing = np.zeros(panel.arrivals.shape[1:])
-    return TrainingData(
-        jnp.asarray(cells.count_scale),
+    return (
         cells.days(*recorded_days(panel, maker, first, middle, ANY_DISPERSION), nothing),
         cells.days(
             *recorded_days(panel, maker, middle, stop, ANY_DISPERSION),
@@ -230,7 +163,7 @@ def training_data(
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DeepARObjective:
     r"""The weights of the objective's terms.
 
@@ -239,48 +172,33 @@ class DeepARObjective:
         + \lambda\; mean(\theta^2)
     """
 
-    count_weight: float = 0.05
-    penalty_weight: float = 0.001
+    count_weight: float
+    penalty_weight: float
 
     def __call__(
-        self, network: DeepARNetwork, data: TrainingData
+        self, trainable: DeepARNetwork, data: TrainingData
     ) -> tuple[Float[Array, ""], Float[Array, ""]]:
         """Training objective and, without the penalty, validation objective."""
-        start = network.at_rest(len(data.count_scale))
-        states = network.run(data.train, start)
-        value = self.loss(network, states, data.train, data.count_scale)
-        penalty = (ravel_pytree(network)[0] ** 2).mean()
+        network = eqx.combine(trainable, data.fixed)
+        states = network.run(data.train, network.at_rest(len(data.train.scale)))
+        value = self.loss(network, states, data.train)
+        penalty = (ravel_pytree(trainable)[0] ** 2).mean()
         network, last = jax.lax.stop_gradient((network, jax.tree.map(lambda x: x[-1], states)))
         states = network.run(data.validation, last)
-        validation = self.loss(network, states, data.validation, data.count_scale)
+        validation = self.loss(network, states, data.validation)
         return value + self.penalty_weight * penalty, validation
 
-    def loss(
-        self, network: DeepARNetwork, states: State, days: Days, scale: Float[Array, " cell"]
-    ) -> Float[Array, ""]:
+    def loss(self, network: DeepARNetwork, states: LSTMState, days: CellDays) -> Float[Array, ""]:
         """Both likelihoods, averaged over days."""
-        mean, spread = jax.vmap(jax.vmap(network.count), (0, None))(states.hidden, scale)
+        mean, spread = jax.vmap(jax.vmap(network.count), (0, None))(states.hidden, days.scale)
         logits = jax.vmap(jax.vmap(network.marks.logits))(states.hidden)
         patterns = joint_probabilities(logits, network.marks.dependence)
         outcomes = days.outcomes
         grid = outcomes.arrivals.shape
         prediction = Prediction(mean.reshape(grid), patterns.reshape(-1, *grid))
-        counts = negative_binomial_nll(outcomes.arrivals.reshape(mean.shape), mean, spread)
-        count_loss = jnp.where(days.possible, counts, 0.0).mean()
+        counts = negative_binomial.log_probability(
+            outcomes.arrivals.reshape(mean.shape), mean, 1.0 / spread
+        )
+        count_loss = -jnp.where(days.possible, counts, 0.0).mean()
         told = log_likelihood(prediction.patterns, outcomes.patterns)
         return behavior_loss(told, outcomes).mean() + self.count_weight * count_loss
-
-
-def negative_binomial_nll(
-    count: Float[Array, "*cells"], mean: Float[Array, "*cells"], spread: Float[Array, "*cells"]
-) -> Float[Array, "*cells"]:
-    """-log NB2(N; m, alpha), of variance m + alpha m^2."""
-    size = 1.0 / spread
-    log_total = jnp.log1p(spread * mean)
-    return -(
-        gammaln(count + size)
-        - gammaln(size)
-        - gammaln(count + 1.0)
-        - size * log_total
-        + count * (jnp.log(spread * mean) - log_total)
-    )

@@ -10,7 +10,7 @@ calendar and effort advance, and expected counts are fed back.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -18,23 +18,27 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from dgd.baselines.deepar_network import CellInputs
+from dgd.baselines.cell_inputs import CellInputs
 from dgd.baselines.gru_network import (
     PROJECTIONS,
-    Days,
+    Carried,
     GRUNetwork,
-    TrainingData,
+    KnownDays,
+    RecordedDays,
     counted,
-    expected_path,
     losses,
 )
-from dgd.baselines.joint_history import refuse_origins
-from dgd.learning.loop import Optimizer, Run, train
+from dgd.files.tensors import Tensors
+from dgd.forecasting.trained_forecaster import forecaster_data
+from dgd.forecasting.walking_forecaster import WalkingForecaster
+from dgd.learning.loop import Attempt, Optimizer
 from dgd.learning.objective import Objective
-from dgd.learning.seeds import checked_seeds, warn_of_divergence
+from dgd.learning.seeds import best_runs, checked_seeds, is_trained, warn_of_divergence
 from dgd.learning.setting_checks import refuse_below_one, refuse_unknown
-from dgd.learning.starts import reference_rates, start_from_training
-from dgd.model.days import Inputs, Outcomes
+from dgd.learning.starts import Start, reference_rates, start_from_training
+from dgd.learning.trained import restored_runs
+from dgd.model.days import Inputs
+from dgd.model.shape import Shape
 from dgd.panel.features import FeatureMaker
 from dgd.panel.panel import Panel
 from dgd.panel.sequences import days_ahead, recorded_days
@@ -92,24 +96,37 @@ class GRU:
         maker = FeatureMaker.fitted(panel, split, rates, self.calendar, self.summary_retention)
         cells = CellInputs.fitted(panel, split)
         objective = Objective(
-            self.count_weight, self.expected_weight, self.penalty_weight, self.dispersion
+            count_weight=self.count_weight,
+            expected_weight=self.expected_weight,
+            penalty_weight=self.penalty_weight,
+            dispersion=self.dispersion,
+            behavior_penalty=1.0,
+            calendar_penalty=1.0,
         )
-        optimizer = Optimizer(self.epochs, self.learning_rate, self.clip_norm, self.patience)
+        optimizer = Optimizer(
+            epochs=self.epochs,
+            learning_rate=self.learning_rate,
+            clip_norm=self.clip_norm,
+            patience=self.patience,
+        )
         with computing():
-            data = _training_data(panel, split, maker, cells, self.dispersion)
-            inputs = data.train[0].covariates.shape[-1] + 1 + len(panel.behaviors)
-            start = start_from_training(panel, split, 1.0)
-            starts = [
-                (seed, GRUNetwork.starting(start, inputs, self.width, self.projection, key))
-                for seed, key in ((seed, jax.random.key(seed)) for seed in seeds)
-            ]
-            runs = train(starts, partial(losses, objective), data, optimizer, progress)
+            days = training_days(panel, split, maker, cells, self.dispersion)
+            start = start_from_training(panel, split)
+            attempts = []
+            for seed in seeds:
+                first = self.network(start, days[0][0].read.shape[-1], seed)
+                attempts.append(Attempt.of(seed, "training", first, is_trained(first), *days))
+            runs = best_runs(attempts, partial(losses, objective), optimizer, progress, False)
         warn_of_divergence(runs)
-        return GRUFit(self, panel, split, maker, cells, tuple(runs))
+        return GRUFit(panel, split, maker, runs, self, cells)
+
+    def network(self, start: Start, inputs: int, seed: int) -> GRUNetwork:
+        """The network before training."""
+        return GRUNetwork.starting(start, inputs, self.width, self.projection, jax.random.key(seed))
 
 
-def _read(cells: CellInputs, inputs: Inputs) -> Days:
-    return Days(cells.covariates(inputs), inputs.size * inputs.effort)
+def _known(cells: CellInputs, inputs: Inputs) -> KnownDays:
+    return KnownDays(cells.covariates(inputs), inputs.people, jnp.asarray(cells.count_scale))
 
 
 def _previous(
@@ -125,45 +142,36 @@ def _previous(
     )
 
 
-def _training_data(
+def training_days(
     panel: Panel, split: Split, maker: FeatureMaker, cells: CellInputs, dispersion: float
-) -> TrainingData:
-    def recorded(start: int, stop: int) -> tuple[Days, Array, Outcomes]:
+) -> tuple[tuple[RecordedDays, KnownDays], RecordedDays]:
+    """The training days, those after the first as known a day before, the validation days."""
+
+    def recorded(start: int, stop: int) -> RecordedDays:
         inputs, outcomes = recorded_days(panel, maker, start, stop, dispersion)
         previous = _previous(cells, panel, start, stop, split.first)
-        return _read(cells, inputs), previous, outcomes
+        return RecordedDays(_known(cells, inputs), previous, outcomes)
 
     inputs, _ = recorded_days(panel, maker, split.first, split.train_stop, dispersion)
     left = inputs.between(0, -1)
     free = Inputs(inputs.calendar[1:], left.summaries, left.size, inputs.effort[1:])
-    return TrainingData(
-        jnp.asarray(cells.count_scale),
-        recorded(split.first, split.train_stop),
-        _read(cells, free),
-        recorded(split.train_stop, split.validation_stop),
-    )
+    training = recorded(split.first, split.train_stop)
+    return (training, _known(cells, free)), recorded(split.train_stop, split.validation_stop)
 
 
-@dataclass(frozen=True, eq=False)
-class GRUFit:
+@dataclass(frozen=True, eq=False, repr=False)
+class GRUFit(WalkingForecaster):
     """A fitted GRU predictor: one network per seed."""
 
     forecaster: GRU
-    panel: Panel
-    split: Split
-    features: FeatureMaker
     cells: CellInputs
-    runs: tuple[Run, ...]
+
+    holds: ClassVar[str] = "GRU fit"
 
     @property
     def settings(self) -> Mapping[str, Any]:
         """All settings, and the epoch that validation chose for each seed."""
         return {**asdict(self.forecaster), "epoch": tuple(run.best_epoch for run in self.runs)}
-
-    @property
-    def count_distribution(self) -> float:
-        """r of the counts' negative binomial."""
-        return self.forecaster.dispersion
 
     @cached_property
     def hidden(self) -> tuple[Float[Array, "date cell width"], ...]:
@@ -175,34 +183,43 @@ class GRUFit:
             )
             previous = _previous(self.cells, self.panel, first, days, first)
             read = jnp.concatenate([self.cells.covariates(inputs), previous], -1)
-            start = jnp.zeros((read.shape[1], self.forecaster.width))
-            return tuple(eqx.filter_jit(run.parameters.run)(read, start) for run in self.runs)
-
-    def predict(
-        self, origins: Int[np.ndarray, " origin"], horizon: int
-    ) -> tuple[
-        Float[np.ndarray, "seed step origin unit cohort"],
-        Float[np.ndarray, "seed step origin unit cohort pattern"],
-    ]:
-        """Arrivals and joint probabilities of each seed, expected counts fed back."""
-        refuse_origins(self.panel, self.split, origins, horizon)
-        with computing():
-            ahead = [
-                _read(self.cells, day)
-                for day in days_ahead(self.panel, self.features, origins, horizon)
-            ]
-            scale = jnp.asarray(self.cells.count_scale)
-            known = counted(
-                jnp.asarray(self.panel.arrivals[origins].astype(np.float64)),
-                jnp.asarray(self.panel.behavior_counts[origins].astype(np.float64)),
-                scale,
+            return tuple(
+                eqx.filter_jit(network.run)(read, network.at_rest(read.shape[1]))
+                for network in self.parameters
             )
-            paths = [
-                expected_path(
-                    run.parameters, hidden[origins - self.split.first], known, ahead, scale
-                )
-                for run, hidden in zip(self.runs, self.hidden, strict=True)
-            ]
-            arrivals = np.array([[np.asarray(p.arrivals) for p in path] for path in paths])
-            patterns = np.array([[np.asarray(p.patterns) for p in path] for path in paths])
-        return arrivals, np.moveaxis(patterns, 2, -1)
+
+    @property
+    def dispersion(self) -> float:
+        return self.forecaster.dispersion
+
+    def ahead(
+        self, panel: Panel, origins: Int[np.ndarray, " origin"], horizon: int
+    ) -> list[KnownDays]:
+        days = days_ahead(panel, self.features, origins, horizon)
+        return [_known(self.cells, day) for day in days]
+
+    def carried(self, number: int, origins: Int[np.ndarray, " origin"]) -> Carried:
+        """The hidden state that has read the origin's day, and what the origin counted."""
+        known = counted(
+            jnp.asarray(self.panel.arrivals[origins].astype(np.float64)),
+            jnp.asarray(self.panel.behavior_counts[origins].astype(np.float64)),
+            jnp.asarray(self.cells.count_scale),
+        )
+        return self.hidden[number][jnp.asarray(origins - self.split.first)], known
+
+    def stored(self) -> tuple[dict[str, Any], Tensors]:
+        facts, tensors = super().stored()
+        return {"forecaster": asdict(self.forecaster), **facts}, {**tensors, **self.cells.stored()}
+
+    @classmethod
+    def restored(cls, facts: dict[str, Any], tensors: Tensors) -> "GRUFit":
+        panel, split, maker = forecaster_data(facts, tensors)
+        forecaster, cells = GRU(**facts["forecaster"]), CellInputs.restored(tensors)
+        features = len(maker.names(panel))
+        units, cohorts, behaviors = len(panel.units), len(panel.cohorts), len(panel.behaviors)
+        shape = Shape(units, cohorts, behaviors, features, 1, 1, 1, 0)
+        with computing():
+            inputs = features + len(cells.logarithms.center) + 1 + behaviors
+            template = forecaster.network(Start.blank(shape), inputs, seed=0)
+            runs = restored_runs(facts["runs"], tensors, template)
+        return cls(panel, split, maker, runs, forecaster, cells)

@@ -14,8 +14,7 @@ expected-feedback branch is trained with, and expected counts are fed back in
 forecasts of more than a day.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import equinox as eqx
 import jax
@@ -23,10 +22,13 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Key
 
-from dgd.baselines.marks import joint_probabilities, lower_triangular
+from dgd.baselines.marks import joint_probabilities
+from dgd.learning.loop import TrainingData
 from dgd.learning.objective import Objective
 from dgd.learning.starts import Start
-from dgd.model.days import Outcomes, Prediction, log_likelihood
+from dgd.model.days import Outcomes, Prediction
+from dgd.model.multinomial import log_likelihood
+from dgd.model.patterns import lower_triangular
 
 HEAD_START = 0.1
 """Standard deviation of the heads' projections at the start."""
@@ -66,12 +68,32 @@ PROJECTIONS: dict[str, type[FullProjection] | type[RestrictedProjection]] = {
 }
 
 
-class Days(NamedTuple):
+class KnownDays(NamedTuple):
     """What the network reads beside yesterday's counts."""
 
     covariates: Float[Array, "date cell covariate"]
     people: Float[Array, "date unit cohort"]
     """n e."""
+    scale: Float[Array, " cell"]
+    """s_c."""
+
+
+class RecordedDays(NamedTuple):
+    """Days to learn from or to be judged by."""
+
+    known: KnownDays
+    previous: Float[Array, "date cell count"]
+    """Yesterday's arrivals and behaviour counts over s_c."""
+    outcomes: Outcomes
+
+    @property
+    def read(self) -> Float[Array, "date cell input"]:
+        """All that the network reads."""
+        return jnp.concatenate([self.known.covariates, self.previous], -1)
+
+
+Carried: TypeAlias = tuple[Float[Array, "date cell width"], Float[Array, "date cell count"]]
+"""Hidden states, and the counts of the day before over s_c."""
 
 
 class GRUNetwork(eqx.Module):
@@ -124,7 +146,7 @@ class GRUNetwork(eqx.Module):
 
         return jax.lax.scan(day, hidden, read)[1]
 
-    def predict(
+    def emit(
         self, hidden: Float[Array, "date cell width"], people: Float[Array, "date unit cohort"]
     ) -> Prediction:
         """Arrivals and joint probabilities of each day; hidden lies in (-1, 1), so exp is safe."""
@@ -135,20 +157,33 @@ class GRUNetwork(eqx.Module):
         dependence = lower_triangular(self.dependence_entries, intercept.shape[-1])
         return Prediction(arrivals, joint_probabilities(logits, dependence))
 
+    def at_rest(self, cells: int) -> Float[Array, "cell width"]:
+        """The hidden state before the first day."""
+        return jnp.zeros((cells, self.cell.hidden_size))
+
+    def predict(self, carried: Carried, days: KnownDays) -> Prediction:
+        """What days bring, when the counts of the days before were those carried."""
+        return self.emit(self._read(carried, days), days.people)
+
+    def advance(
+        self,
+        carried: Carried,
+        days: KnownDays,
+        _prediction: Prediction,
+        arrivals: Float[Array, "date unit cohort"],
+        behaviors: Float[Array, "date unit cohort behavior"],
+    ) -> Carried:
+        """What is carried on when days bring the given counts."""
+        return self._read(carried, days), counted(arrivals, behaviors, days.scale)
+
+    def _read(self, carried: Carried, days: KnownDays) -> Float[Array, "date cell width"]:
+        hidden, known = carried
+        return jax.vmap(self.step)(jnp.concatenate([days.covariates, known], -1), hidden)
+
     def penalty(self) -> Float[Array, ""]:
         """Mean square of the GRU's weights, the projections and the dependence."""
         parts = (self.cell, self.arrival_projection, self.projection, self.dependence_entries)
         return (ravel_pytree(parts)[0] ** 2).mean()
-
-
-class TrainingData(NamedTuple):
-    """Everything the loss needs beside the parameters."""
-
-    count_scale: Float[Array, " cell"]
-    train: tuple[Days, Float[Array, "date cell count"], Outcomes]
-    free: Days
-    """The training days after the first, as known before the outcome of the day before."""
-    validation: tuple[Days, Float[Array, "date cell count"], Outcomes]
 
 
 def counted(
@@ -162,27 +197,30 @@ def counted(
 
 
 def losses(
-    objective: Objective, network: GRUNetwork, data: TrainingData
+    objective: Objective, trainable: GRUNetwork, data: TrainingData
 ) -> tuple[Float[Array, ""], Float[Array, ""]]:
-    """Training and validation objective; gradients flow through the first only."""
-    days, previous, outcomes = data.train
-    start = jnp.zeros((len(data.count_scale), network.cell.hidden_size))
-    hidden = network.run(jnp.concatenate([days.covariates, previous], -1), start)
-    prediction = network.predict(hidden, days.people)
-    total = _daily(objective, prediction, outcomes).sum()
+    """Training and validation objective; gradients flow through the first only.
+
+    `data.train` holds the training days and, for expected feedback, those after the first as
+    they were known before the outcome of the day before.
+    """
+    network = eqx.combine(trainable, data.fixed)
+    days, free = data.train
+    hidden = network.run(days.read, network.at_rest(len(days.known.scale)))
+    prediction = network.emit(hidden, days.known.people)
+    total = _daily(objective, prediction, days.outcomes).sum()
     if objective.expected_weight and len(hidden) > 1:
         left = prediction.between(0, -1)
-        expected = counted(left.arrivals, left.behaviors, data.count_scale)
-        read = jnp.concatenate([data.free.covariates, expected], -1)
-        free = network.predict(jax.vmap(network.step)(read, hidden[:-1]), data.free.people)
-        following = _daily(objective, free, outcomes.between(1, None)).sum()
+        carried = (hidden[:-1], counted(left.arrivals, left.behaviors, free.scale))
+        expected = network.predict(carried, free)
+        following = _daily(objective, expected, days.outcomes.between(1, None)).sum()
         total = total + objective.expected_weight * following
     value = total / len(hidden) + objective.penalty_weight * network.penalty()
 
     network, last = jax.lax.stop_gradient((network, hidden[-1]))
-    days, previous, outcomes = data.validation
-    hidden = network.run(jnp.concatenate([days.covariates, previous], -1), last)
-    return value, _daily(objective, network.predict(hidden, days.people), outcomes).mean()
+    days = data.validation
+    prediction = network.emit(network.run(days.read, last), days.known.people)
+    return value, _daily(objective, prediction, days.outcomes).mean()
 
 
 def _daily(
@@ -191,21 +229,3 @@ def _daily(
     return objective.daily(
         prediction, outcomes, log_likelihood(prediction.patterns, outcomes.patterns)
     )
-
-
-@eqx.filter_jit
-def expected_path(
-    network: GRUNetwork,
-    hidden: Float[Array, "origin cell width"],
-    known: Float[Array, "origin cell count"],
-    ahead: Sequence[Days],
-    scale: Float[Array, " cell"],
-) -> list[Prediction]:
-    """Predict day after day, feeding expected counts back; all origins in one batch."""
-    path = []
-    for days in ahead:
-        hidden = jax.vmap(network.step)(jnp.concatenate([days.covariates, known], -1), hidden)
-        prediction = network.predict(hidden, days.people)
-        known = counted(prediction.arrivals, prediction.behaviors, scale)
-        path.append(prediction)
-    return path

@@ -18,12 +18,16 @@ first seen after it, for one, cannot occur in it).
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from dgd.errors import InputError
+from dgd.forecasting.predictive import Predictive
+from dgd.forecasting.protocol import refuse_origins
+from dgd.model import negative_binomial
 from dgd.panel.panel import Panel
 from dgd.panel.split import Split
 from dgd.scoring.behavior_scores import joint_nll
@@ -96,17 +100,24 @@ class HistoryFit:
     """Its counts are S."""
     tau: float
 
-    def predict(
-        self, origins: Int[np.ndarray, " origin"], horizon: int
-    ) -> tuple[
-        Float[np.ndarray, "seed step origin unit cohort"],
-        Float[np.ndarray, "seed step origin unit cohort pattern"],
-    ]:
+    def predict(self, origins: Int[np.ndarray, " origin"], horizon: int) -> Predictive:
         """Arrivals and joint probabilities for every step after each origin; one seed."""
-        refuse_origins(self.panel, self.split, origins, horizon)
+        refuse_origins(self.panel, origins, horizon, self.split.first)
         arrivals = self.volume(self.panel, self.split, origins, horizon).sum(-1)
         counts = self.composition(self.panel, self.split, origins, horizon)
-        return arrivals[None], smooth(counts, prior(self.panel, self.split), self.tau)[None]
+        patterns = smooth(counts, prior(self.panel, self.split), self.tau)
+        return Predictive(arrivals[None], patterns[None], self.dispersion)
+
+    @cached_property
+    def dispersion(self) -> float:
+        """r, measured on the training days: how far the arrivals of a unit and cohort scattered
+        around what would have been forecast the day before; infinite for a single day."""
+        origins = np.arange(self.split.first, self.split.train_stop - 1)
+        if not len(origins):
+            return np.inf
+        expected = self.volume(self.panel, self.split, origins, 1)[0].sum(-1)
+        recorded = self.panel.arrivals[origins + 1].astype(np.float64)
+        return negative_binomial.measured_dispersion(recorded, expected)
 
 
 def prior(panel: Panel, split: Split) -> Float[np.ndarray, " pattern"]:
@@ -157,17 +168,3 @@ def require_positive(name: str, values: Sequence[float]) -> None:
     """Refuse an empty list of candidates, and candidates that are not above 0."""
     if not values or not all(value > 0 for value in values):
         raise InputError(f"{name} is {tuple(values)}; give at least one number, all above 0.")
-
-
-def refuse_origins(
-    panel: Panel, split: Split, origins: Int[np.ndarray, " origin"], horizon: int
-) -> None:
-    """Refuse origins with no day to look back on, or past the counted days."""
-    if horizon < 1:
-        raise InputError(f"horizon is {horizon}; ask for at least one {panel.period.name}.")
-    wrong = origins[(origins < split.first) | (origins >= panel.days)]
-    if len(wrong):
-        raise InputError(
-            f"origin {wrong[0]} is not a day number from {split.first}, the first training day, "
-            f"to {panel.days - 1}, the last counted one; choose one in that range."
-        )

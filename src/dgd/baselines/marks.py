@@ -17,8 +17,8 @@ import numpy as np
 from jaxtyping import Array, Float
 from scipy.special import logit
 
-from dgd.learning.starts import pooled_logistic
-from dgd.model.patterns import integrate_patterns
+from dgd.learning.pooled_logistic import pooled_logistic
+from dgd.model.patterns import integrate_patterns, lower_triangular
 from dgd.panel.panel import Panel
 from dgd.panel.split import Split
 
@@ -43,14 +43,6 @@ class MarkHead(eqx.Module):
         return self.projection @ hidden + self.bias
 
 
-def lower_triangular(
-    entries: Float[Array, " pair"], behaviors: int
-) -> Float[Array, "behavior behavior"]:
-    """Psi from its entries below the diagonal."""
-    row, column = np.tril_indices(behaviors, -1)
-    return jnp.zeros((behaviors, behaviors)).at[row, column].set(entries)
-
-
 def joint_probabilities(
     logits: Float[Array, "... behavior"], dependence: Float[Array, "behavior behavior"]
 ) -> Float[Array, "pattern ..."]:
@@ -63,6 +55,11 @@ def joint_probabilities(
 
 MarkStart: TypeAlias = tuple[Float[np.ndarray, " behavior"], Float[np.ndarray, " pair"]]
 """b and the entries of Psi that training begins with."""
+
+
+def blank_marks(behaviors: int) -> MarkStart:
+    """Zeros of the right shapes, for parameters that a file will fill."""
+    return np.zeros(behaviors), np.zeros(behaviors * (behaviors - 1) // 2)
 
 
 def marks_from_rates(panel: Panel, split: Split) -> MarkStart:

@@ -5,7 +5,7 @@ import typer
 from dgd.cli import choice, data
 from dgd.cli.backtest import backtest
 from dgd.cli.check import check
-from dgd.cli.console import EXIT_CODES, leaving_cleanly
+from dgd.cli.commands import EXIT_CODES, command
 from dgd.cli.count import count
 from dgd.cli.demo import demo
 from dgd.cli.fit import fit
@@ -24,8 +24,8 @@ app = typer.Typer(
 )
 
 
-for _command in (demo, simulate, count, fit, forecast, info, check, backtest, reproduce):
-    app.command()(leaving_cleanly(_command))
+for _function in (demo, simulate, count, fit, forecast, info, check, backtest, reproduce):
+    app.command()(command(_function))
 
 app.add_typer(choice.app)
 app.add_typer(data.app)

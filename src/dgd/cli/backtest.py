@@ -7,38 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 import polars as pl
 import typer
 
-from dgd.cli.console import (
-    check_target,
-    out,
-    print_json,
-    show,
-    training_progress,
-    write_table,
-)
-from dgd.cli.inputs import chosen_model, names, read_panel, whole_numbers
-from dgd.cli.options import (
-    Behaviors,
-    CohortColumn,
-    Components,
-    ContextColumns,
-    CountColumn,
-    CountsFile,
-    DateColumn,
-    EffortFile,
-    Epochs,
-    FeaturesFile,
-    MoreSettings,
-    Nodes,
-    PeriodName,
-    Preset,
-    Seeds,
-    SizesFile,
-    TrainEnd,
-    UnitColumn,
-    ValidationEnd,
-    WarmupEnd,
-)
+from dgd.cli.commands import DIVERGED
+from dgd.cli.console import out, print_json, show, training_progress
+from dgd.cli.options import AsJson, ModelOptions, PanelOptions, RangeOptions
+from dgd.cli.values import names, whole_numbers
 from dgd.errors import InputError
+from dgd.tables.files import check_table_target, write_table
 
 if TYPE_CHECKING:
     from dgd.forecasting.protocol import Forecaster
@@ -58,94 +32,52 @@ SHOWN = {
 
 
 def backtest(
-    counts: CountsFile,
-    behaviors: Behaviors,
-    train_end: TrainEnd,
-    validation_end: ValidationEnd,
+    table: PanelOptions,
+    ranges: RangeOptions,
+    model: ModelOptions,
     horizons: Annotated[str, typer.Option(help="Days ahead, separated by commas.")] = "1,3,7",
     models: Annotated[str, typer.Option(help=f"Models; also {NEURAL}.")] = MODELS,
     test_start: Annotated[str | None, typer.Option(help="First date to score.")] = None,
     output: Annotated[Path | None, typer.Option(help="Scores to write, .csv or .parquet.")] = None,
     daily: Annotated[Path | None, typer.Option(help="Daily totals to write, for charts.")] = None,
-    warmup_end: WarmupEnd = None,
-    date: DateColumn = "date",
-    unit: UnitColumn = "unit",
-    cohort: CohortColumn = "cohort",
-    count: CountColumn = "count",
-    context: ContextColumns = "",
-    sizes: SizesFile = None,
-    effort: EffortFile = None,
-    features: FeaturesFile = None,
-    period: PeriodName = "day",
-    preset: Preset = "default",
-    components: Components = 2,
-    nodes: Nodes = 7,
-    epochs: Epochs = None,
-    settings: MoreSettings = None,
-    seeds: Seeds = "1,2,3",
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Score the model and its opponents on the days after the validation date.
 
     Example: dgd backtest world/counts.csv --behaviors click,like,share --sizes world/sizes.csv
     --effort world/effort.csv --train-end 2022-03-06 --validation-end 2022-03-20 --horizons 1,3
     """
-    import dgd
-    from dgd.panel.split import Split
     from dgd.scoring.backtesting import backtest as run
 
     written = [path for path in (output, daily) if path is not None]
     for path in written:
-        check_target(path)
-        if path.suffix not in (".csv", ".parquet"):
-            raise InputError(f'output "{path}" is neither .csv nor .parquet; choose one of these.')
-    model = chosen_model(preset, components, nodes, epochs, settings or [])
-    chosen = _chosen(models, model)
-    ahead, drawn = whole_numbers(horizons, "horizons"), whole_numbers(seeds, "seeds")
-    panel = read_panel(
-        counts,
-        behaviors=behaviors,
-        date=date,
-        unit=unit,
-        cohort=cohort,
-        count=count,
-        context=context,
-        sizes=sizes,
-        effort=effort,
-        features=features,
-        period=period,
-    )
-    Split.of(panel, train_end, validation_end, warmup_end)
-    silent = as_json or "dgd" not in chosen
-    with training_progress(drawn, model.epochs, quiet=silent) as tell:
+        check_table_target(path)
+    chosen = model.chosen()
+    forecasters = _chosen(models, chosen)
+    ahead, seeds = whole_numbers(horizons, "horizons"), model.chosen_seeds()
+    panel = table.read()
+    ends = ranges.ends(panel)
+    silent = as_json or "dgd" not in forecasters
+    with training_progress(seeds, chosen.epochs, quiet=silent) as tell:
         result = run(
             panel,
-            chosen,
+            forecasters,
             horizons=ahead,
-            train_end=train_end,
-            validation_end=validation_end,
-            warmup_end=warmup_end,
-            seeds=drawn,
+            **ends,
+            seeds=seeds,
             test_start=test_start,
             progress=None if tell is None else lambda _model, *told: tell(*told),
         )
     scores, totals = result.to_frame("polars"), result.daily("polars")
-    for table, target in ((scores, output), (totals, daily)):
+    for found, target in ((scores, output), (totals, daily)):
         if target is not None:
-            write_table(table, target)
+            write_table(found, target)
     if as_json:
-        print_json(
-            {
-                "scores": scores.to_dicts(),
-                "settings": result.settings,
-                "daily": totals.to_dicts(),
-            }
-        )
+        print_json(result.payload())
     else:
         _print(panel, scores, written)
-    fitted = result.fits.get("dgd")
-    if isinstance(fitted, dgd.Fit) and fitted.diverged:
-        raise typer.Exit(3)
+    if "dgd" in result.diverged:
+        raise typer.Exit(DIVERGED)
 
 
 def _chosen(models: str, model: "Forecaster") -> Mapping[str, "Forecaster"]:

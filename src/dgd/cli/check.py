@@ -6,7 +6,9 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from dgd.cli.console import out, print_json, ready_folder, show
+from dgd.cli.console import out, print_json, show
+from dgd.cli.options import AsJson
+from dgd.files.atomic import ready_folder
 
 
 def check(
@@ -15,7 +17,7 @@ def check(
         Path | None, typer.Option(help="Folder for the chart of people there and seen.")
     ] = None,
     full: Annotated[bool, typer.Option("--full", help="Every table, seed by seed.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Check a model's quadrature, error bounds, readouts and identifiability.
 
@@ -24,25 +26,18 @@ def check(
 
     Example: dgd check model.dgd --charts charts
     """
-    import dgd
-    from dgd.diagnostics import check as examine
     from dgd.diagnostics.checkup import PEOPLE
-    from dgd.report import people_chart, save_chart
+    from dgd.diagnostics.checkup import check as examine
+    from dgd.fit import Fit
+    from dgd.report.charts.files import save_chart
+    from dgd.report.charts.people import people_chart
+    from dgd.storage import load_kind
 
-    fit = dgd.load(model)
+    fit = load_kind(model, Fit)
     folder = None if charts is None else ready_folder(charts)
     found = examine(fit)
     if as_json:
-        print_json(
-            {
-                "enough_nodes": found.nodes.enough,
-                "verdict": found.nodes.verdict,
-                "bounds_hold": found.bounds_hold,
-                "summary": found.summary().to_dicts(),
-                "tables": {title: table.to_dicts() for title, table in found.tables.items()},
-                "warnings": found.warnings.to_dicts(),
-            }
-        )
+        print_json(found.payload())
     else:
         if full:
             for title, table in found.tables.items():
@@ -53,12 +48,7 @@ def check(
             show(f"{PEOPLE}, seed {fit.seeds[0]}", first, most=40)
         if found.warnings.height:
             show("Read with care", found.warnings)
-        out.print(found.nodes.verdict)
-        out.print(
-            "All errors are within their bounds."
-            if found.bounds_hold
-            else "Some errors exceed their bounds; the tables say which."
-        )
+        out.print(found.verdict)
     if folder is not None:
         for file in (folder / "people.html", folder / "people.png"):
             save_chart(people_chart(fit), file)

@@ -20,80 +20,11 @@ from rich.table import Table
 from dgd.errors import DGDError, InputError
 from dgd.files.tensors import write_atomically
 
-EXIT_CODES = {
-    0: "done",
-    1: "an unexpected failure",
-    2: "the input or the call was refused; the message says why",
-    3: "training diverged; the best parameters so far were kept",
-    130: "interrupted by Ctrl-C",
-}
-
 LONGEST_LABEL = 32
 """Labels up to this long are never cut or wrapped in a table."""
 
-Arguments = ParamSpec("Arguments")
-
 out = Console()
 err = Console(stderr=True)
-
-
-def leaving_cleanly(command: Callable[Arguments, None]) -> Callable[Arguments, None]:
-    """Turn a deliberate refusal into one sentence and exit code 2, Ctrl-C into 130."""
-
-    @wraps(command)
-    def run(*arguments: Arguments.args, **options: Arguments.kwargs) -> None:
-        try:
-            command(*arguments, **options)
-        except DGDError as error:
-            err.print(f"dgd: {error}", highlight=False, markup=False, soft_wrap=True)
-            raise typer.Exit(2) from error
-        except KeyboardInterrupt as error:
-            err.print("dgd: interrupted; no result was written.")
-            raise typer.Exit(130) from error
-
-    return run
-
-
-def read_table(path: Path) -> pl.DataFrame:
-    """A CSV or Parquet file, told apart by its ending."""
-    if not path.is_file():
-        raise InputError(f'file "{path}" does not exist; check the path.')
-    try:
-        if path.suffix == ".parquet":
-            return pl.read_parquet(path)
-        if path.suffix in (".csv", ".txt"):
-            return pl.read_csv(path, try_parse_dates=True, infer_schema_length=None)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f'file "{path}" cannot be read as a table: {error}.') from error
-    raise InputError(f'file "{path}" is neither .csv nor .parquet; convert it first.')
-
-
-def ready_folder(folder: Path) -> Path:
-    """Make a folder for results, or refuse what is in its way."""
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f'output "{folder}" is a file; name a folder.')
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
-def check_target(file: Path) -> None:
-    """Refuse before any work a file that could not be written after it."""
-    if file.is_dir():
-        raise InputError(f'output "{file}" is a folder; name a file.')
-    if not file.absolute().parent.is_dir():
-        raise InputError(f'folder "{file.parent}" does not exist; make it first.')
-
-
-def write_table(table: pl.DataFrame, path: Path) -> None:
-    """Write a CSV or Parquet file, whole or not at all."""
-    content = io.BytesIO()
-    if path.suffix == ".parquet":
-        table.write_parquet(content)
-    elif path.suffix == ".csv":
-        table.write_csv(content)
-    else:
-        raise InputError(f'output "{path}" is neither .csv nor .parquet; choose one of these.')
-    write_atomically(path, content.getvalue())
 
 
 def show(title: str, table: pl.DataFrame, most: int = 24) -> None:

@@ -5,12 +5,14 @@ from typing import Annotated
 
 import typer
 
-from dgd.cli.console import out, print_json, ready_folder, show, training_progress
+from dgd.cli.console import out, print_json, show, training_progress
+from dgd.cli.options import AsJson
+from dgd.files.atomic import ready_folder
 
 
 def demo(
     output: Annotated[Path, typer.Option(help="Folder for the charts.")] = Path("demo-output"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print the tables as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Draw a world with known truth, fit it, and compare.
 
@@ -18,8 +20,10 @@ def demo(
     """
     import altair as alt
 
+    from dgd.report.charts.counts import counts_chart
+    from dgd.report.charts.files import save_chart
+    from dgd.report.charts.population import population_chart
     from dgd.estimator import DGD
-    from dgd.report import counts_chart, population_chart, save_chart
     from dgd.simulation.demonstration import SEEDS, demonstrate
 
     ready_folder(output)
@@ -35,16 +39,9 @@ def demo(
     for file in files:
         save_chart(chart, file)
     if as_json:
-        tables = {
-            "recovery": shown.recovery.to_dicts(),
-            "divergence": shown.divergence.to_dicts(),
-            "forecasts": shown.forecasts.to_dicts(),
-        }
-        print_json({**tables, "files": [str(file) for file in files]})
+        print_json({**shown.payload(), "files": [str(file) for file in files]})
         return
     out.print(f"{shown.drawn.panel}")
-    show("Training", shown.fit.summary("polars"))
-    show("Response probabilities on the test days: true and recovered", shown.recovery)
-    show("Distance to the true joint probabilities on the test days", shown.divergence)
-    show("Forecasts against what then happened", shown.forecasts)
+    for title, table in shown.tables().items():
+        show(title, table)
     out.print(f"wrote {' and '.join(str(file) for file in files)}")

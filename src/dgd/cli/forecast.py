@@ -5,7 +5,9 @@ from typing import Annotated
 
 import typer
 
-from dgd.cli.console import check_target, out, print_json, read_table, show, write_table
+from dgd.cli.console import out, print_json, show
+from dgd.cli.options import TableFile
+from dgd.tables.files import check_table_target, read_optional, write_table
 
 
 def forecast(
@@ -15,28 +17,26 @@ def forecast(
     effort: Annotated[Path | None, typer.Option(help="Effort for the days ahead.")] = None,
     features: Annotated[Path | None, typer.Option(help="Features for the days ahead.")] = None,
     patterns: Annotated[bool, typer.Option(help="Joint patterns instead of totals.")] = False,
-    output: Annotated[Path | None, typer.Option(help="File to write, .csv or .parquet.")] = None,
+    output: TableFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the rows as JSON.")] = False,
 ) -> None:
     """Forecast the days after a date.
 
     Example: dgd forecast model.dgd --horizon 7 --output forecast.csv
     """
-    import dgd
+    from dgd.fit import Fit
+    from dgd.storage import load_kind
 
     if output is not None:
-        check_target(output)
-    ahead = dgd.load(model).forecast(
-        horizon,
-        origin=origin,
-        effort=None if effort is None else read_table(effort),
-        features=None if features is None else read_table(features),
+        check_table_target(output)
+    ahead = load_kind(model, Fit).forecast(
+        horizon, origin=origin, effort=read_optional(effort), features=read_optional(features)
     )
     table = ahead.patterns_to_frame("polars") if patterns else ahead.to_frame("polars")
     if output is not None:
         write_table(table, output)
     if as_json:
-        print_json({"origin": str(ahead.origin), "rows": table.to_dicts()})
+        print_json(ahead.payload(patterns))
     elif output is None:
         show(f"Expected counts after {ahead.origin}", table, most=60)
     else:

@@ -1,48 +1,39 @@
 """`dgd info`: what is in a model file."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from dgd.cli.console import out, print_json, show
+from dgd.cli.options import AsJson
 
 
 def info(
-    model: Annotated[Path, typer.Argument(help="Model file written by dgd fit.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    model: Annotated[Path, typer.Argument(help="Model file that dgd wrote.")],
+    as_json: AsJson = False,
 ) -> None:
-    """Tell what a model was fitted on, how training went, and whom it found.
+    """Tell what a model was fitted on, how training went, and what it found.
 
     Example: dgd info model.dgd
     """
     import dgd
 
     fit = dgd.load(model)
-    ranges = fit.split.show(fit.panel)
-    summary, people, factors = (
-        fit.summary("polars"),
-        fit.population("polars"),
-        fit.dynamics("polars"),
-    )
     if as_json:
-        print_json(
-            {
-                "panel": repr(fit.panel),
-                "units": fit.panel.units,
-                "cohorts": fit.panel.cohorts,
-                "behaviors": fit.panel.behaviors,
-                "ranges": ranges,
-                "settings": fit.settings.as_dict(),
-                "training": summary.to_dicts(),
-                "population": people.to_dicts(),
-                "dynamics": factors.to_dicts(),
-            }
-        )
+        print_json(fit.payload())
         return
-    out.print(f"{fit.panel}")
-    for name, dates in ranges.items():
-        out.print(f"{name}: {dates}")
-    show("Training", summary)
-    show("Response types", people)
-    show("Dynamics", factors)
+    out.print(f"{fit.holds}: {fit.data}")
+    for name, value in fit.facts().items():
+        _tell(name, value)
+    for title, table in fit.tables().items():
+        show(title, table)
+
+
+def _tell(name: str, value: Any) -> None:
+    """One fact in a line; what the line above or a table says already is left out."""
+    if name == "ranges":
+        for part, dates in value.items():
+            out.print(f"{part}: {dates}")
+    elif name == "settings":
+        out.print("settings: " + ", ".join(f"{key} {given}" for key, given in value.items()))

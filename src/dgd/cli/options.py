@@ -1,29 +1,110 @@
 """Options that several commands share, each said once."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-CountsFile = Annotated[Path, typer.Argument(help="Counts table, .csv or .parquet.")]
-Behaviors = Annotated[str, typer.Option(help="Behaviour columns, separated by commas.")]
-TrainEnd = Annotated[str, typer.Option(help="Last training date.")]
-ValidationEnd = Annotated[str, typer.Option(help="Last validation date; later ones test.")]
-WarmupEnd = Annotated[str | None, typer.Option(help="Last warm-up date.")]
-DateColumn = Annotated[str, typer.Option(help="Date column.")]
-UnitColumn = Annotated[str, typer.Option(help="Unit column, or none.")]
-CohortColumn = Annotated[str, typer.Option(help="Cohort column, or none.")]
-CountColumn = Annotated[str, typer.Option(help="Count column.")]
-ContextColumns = Annotated[str, typer.Option(help="Context columns of events.")]
-SizesFile = Annotated[Path | None, typer.Option(help="Reference sizes.")]
-EffortFile = Annotated[Path | None, typer.Option(help="Effort per date.")]
-FeaturesFile = Annotated[Path | None, typer.Option(help="Further known features.")]
-PeriodName = Annotated[str, typer.Option(help="hour, day or week.")]
-Preset = Annotated[str, typer.Option(help="default or paper.")]
-Components = Annotated[int, typer.Option(help="Response types per cohort.")]
-Nodes = Annotated[int, typer.Option(help="Quadrature nodes per type.")]
-Epochs = Annotated[int | None, typer.Option(help="Most epochs to train.")]
+from dgd.cli.values import names, named_settings, whole_numbers
+from dgd.errors import InputError
+from dgd.tables.files import read_optional, read_table
+
+if TYPE_CHECKING:
+    from dgd.estimator import DGD
+    from dgd.panel.panel import Panel
+
 MoreSettings = Annotated[
     list[str] | None, typer.Option("--set", help="Any setting, like population=discrete.")
 ]
 Seeds = Annotated[str, typer.Option(help="Seeds, separated by commas.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
+TableFile = Annotated[Path | None, typer.Option(help="File to write, .csv or .parquet.")]
+
+
+@dataclass(frozen=True)
+class PanelOptions:
+    """A table of counts, and how to read it."""
+
+    counts: Annotated[Path, typer.Argument(help="Counts table, .csv or .parquet.")]
+    behaviors: Annotated[str, typer.Option(help="Behaviour columns, separated by commas.")]
+    date: Annotated[str, typer.Option(help="Date column.")] = "date"
+    unit: Annotated[str, typer.Option(help="Unit column, or none.")] = "unit"
+    cohort: Annotated[str, typer.Option(help="Cohort column, or none.")] = "cohort"
+    count: Annotated[str, typer.Option(help="Count column.")] = "count"
+    context: Annotated[str, typer.Option(help="Context columns of events.")] = ""
+    sizes: Annotated[Path | None, typer.Option(help="Reference sizes.")] = None
+    effort: Annotated[Path | None, typer.Option(help="Effort per date.")] = None
+    features: Annotated[Path | None, typer.Option(help="Further known features.")] = None
+    period: Annotated[str, typer.Option(help="hour, day or week.")] = "day"
+
+    def read(self) -> "Panel":
+        """The panel; "none" stands for no unit or cohort column."""
+        from dgd.panel.panel import Panel
+
+        return Panel.from_counts(
+            read_table(self.counts),
+            date=self.date,
+            unit=None if self.unit == "none" else self.unit,
+            cohort=None if self.cohort == "none" else self.cohort,
+            behaviors=names(self.behaviors),
+            count=self.count,
+            context=names(self.context),
+            sizes=read_optional(self.sizes),
+            effort=read_optional(self.effort),
+            features=read_optional(self.features),
+            period=self.period,
+        )
+
+
+@dataclass(frozen=True)
+class RangeOptions:
+    """Which days train and validate."""
+
+    train_end: Annotated[str, typer.Option(help="Last training date.")]
+    validation_end: Annotated[str, typer.Option(help="Last validation date; later ones test.")]
+    warmup_end: Annotated[str | None, typer.Option(help="Last warm-up date.")] = None
+
+    def ends(self, panel: "Panel") -> dict[str, Any]:
+        """The dates as arguments of a fit, refused before any work where they cannot be right."""
+        from dgd.panel.split import Split
+
+        Split.of(panel, self.train_end, self.validation_end, self.warmup_end)
+        return {
+            "train_end": self.train_end,
+            "validation_end": self.validation_end,
+            "warmup_end": self.warmup_end,
+        }
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """The model to fit, and its seeds."""
+
+    preset: Annotated[str, typer.Option(help="default or paper.")] = "default"
+    components: Annotated[int, typer.Option(help="Response types per cohort.")] = 2
+    nodes: Annotated[int, typer.Option(help="Quadrature nodes per type.")] = 7
+    epochs: Annotated[int | None, typer.Option(help="Most epochs to train.")] = None
+    settings: MoreSettings = None
+    seeds: Seeds = "1,2,3"
+
+    def chosen(self) -> "DGD":
+        """The preset with the settings given on the command line."""
+        from dgd.estimator import DGD
+        from dgd.learning.settings import Settings
+
+        changes: dict[str, Any] = {
+            "components": self.components,
+            "nodes": self.nodes,
+            **named_settings(self.settings or [], Settings().as_dict()),
+        }
+        if self.epochs is not None:
+            changes["epochs"] = self.epochs
+        if self.preset == "paper":
+            return DGD.paper(**changes)
+        if self.preset == "default":
+            return DGD(**changes)
+        raise InputError(f'preset "{self.preset}" is not known; choose default or paper.')
+
+    def chosen_seeds(self) -> list[int]:
+        return whole_numbers(self.seeds, "seeds")

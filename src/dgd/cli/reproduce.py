@@ -7,8 +7,8 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from dgd.cli.console import check_target, err, out, ready_folder, show, shown_number
-from dgd.files.tensors import write_atomically
+from dgd.cli.console import err, out, show, shown_number
+from dgd.files.atomic import check_target, ready_folder, write_atomically
 
 FIGURE = "daily-forecasts"
 
@@ -32,10 +32,10 @@ def reproduce(
 
     Example: dgd reproduce retail-behavior-counts --data data --json rows.json
     """
-    from dgd.paper import TABLES
-    from dgd.paper import reproduce as compute
     from dgd.paper.daily_forecasts import daily_chart
-    from dgd.report import save_chart
+    from dgd.paper.tables import TABLES
+    from dgd.paper.tables import reproduce as compute
+    from dgd.report.charts.files import save_chart
 
     everything = name == "all"
     names = list(TABLES) if everything else [] if name == FIGURE else [name]

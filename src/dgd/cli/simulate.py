@@ -5,8 +5,10 @@ from typing import Annotated
 
 import typer
 
-from dgd.cli.console import out, print_json, ready_folder, write_table
+from dgd.cli.console import out, print_json
 from dgd.errors import InputError
+from dgd.files.atomic import ready_folder
+from dgd.tables.files import write_table
 
 
 def simulate(

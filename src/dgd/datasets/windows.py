@@ -160,7 +160,7 @@ class Dataset:
         """Days and events of each part of the window."""
         rows = []
         for part, (first, last) in self.window.parts.items():
-            begin, end = self.panel.place(first, part), self.panel.place(last, part) + 1
+            begin, end = self.panel.index(first, part), self.panel.index(last, part) + 1
             events = int(self.panel.arrivals[begin:end].sum())
             rows.append((part, first, last, end - begin, events))
         return pl.DataFrame(rows, schema=["part", "first", "last", "days", "events"], orient="row")

@@ -30,11 +30,10 @@ from jaxtyping import Array, Float, Int
 from dgd.diagnostics.nodes import finer_than
 from dgd.diagnostics.scored_days import scored_days
 from dgd.fit import Fit
+from dgd.model.crowd import Crowd
 from dgd.model.days import Inputs
-from dgd.model.feedback import State
-from dgd.model.model import Model
+from dgd.model.feedback.feedback import State
 from dgd.model.observation import integrate
-from dgd.panel.sequences import days_ahead
 from dgd.runtime import computing
 
 GRADIENTS = 64
@@ -54,15 +53,13 @@ def quadrature_bounds(fit: Fit, exact_nodes: int | None = None) -> pl.DataFrame:
     exact_nodes = exact_nodes or max(finer_than(fit.settings.nodes))
     rows = []
     with computing():
-        inputs = days_ahead(fit.panel, fit.features, days - 1, 1)[0]
-        for run, states in zip(fit.runs, fit.states, strict=True):
-            at = days - fit.split.first
-            state = jax.tree.map(lambda x, at=at: x[at], states)
-            model = run.parameters
-            exact = model.with_nodes(exact_nodes)
+        inputs = fit.ahead(fit.panel, days - 1, 1)[0]
+        for number, run in enumerate(fit.runs):
+            state, crowd = fit.carried(number, days - 1), fit.crowds[number]
+            exact = crowd.with_nodes(exact_nodes)
             found = {
-                **probability_errors(model, exact, state, inputs),
-                **gradient_errors(model, exact, *_last(state, inputs)),
+                **probability_errors(crowd, exact, state, inputs),
+                **gradient_errors(crowd, exact, *_last(state, inputs)),
             }
             rows += [{"seed": run.seed, **_row(name, *pair)} for name, pair in found.items()]
     return pl.DataFrame(rows)
@@ -88,20 +85,20 @@ def _last(state: State, inputs: Inputs) -> tuple[State, Inputs]:
 
 @eqx.filter_jit
 def integrals(
-    model: Model, state: State, inputs: Inputs
+    crowd: Crowd, state: State, inputs: Inputs
 ) -> tuple[Float[Array, "date unit cohort"], Float[Array, "pattern date unit cohort"]]:
     """D and A(y) of every cell, per person and unit of effort."""
     one = jnp.ones_like(inputs.size)
-    nodes = model.at_nodes(state, Inputs(inputs.calendar, inputs.summaries, one, one))
-    total = model.readout.total(nodes.arrivals)
-    return total, total[None] * integrate(nodes, model.behavior.dependence).patterns
+    nodes = crowd.at_nodes(state, Inputs(inputs.calendar, inputs.summaries, one, one))
+    total = crowd.readout.total(nodes.arrivals)
+    return total, total[None] * integrate(nodes, crowd.response.dependence).patterns
 
 
 def probability_errors(
-    model: Model, exact: Model, state: State, inputs: Inputs
+    crowd: Crowd, exact: Crowd, state: State, inputs: Inputs
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Errors of `model` against `exact`, and their bounds, for every cell and pattern."""
-    near_total, near = (np.asarray(x) for x in integrals(model, state, inputs))
+    """Errors of `crowd` against `exact`, and their bounds, for every cell and pattern."""
+    near_total, near = (np.asarray(x) for x in integrals(crowd, state, inputs))
     total, numerator = (np.asarray(x) for x in integrals(exact, state, inputs))
     near_q, q = near / near_total, numerator / total
     error = np.abs(near_q - q)
@@ -115,14 +112,14 @@ def probability_errors(
 
 
 def gradient_errors(
-    model: Model, exact: Model, state: State, inputs: Inputs
+    crowd: Crowd, exact: Crowd, state: State, inputs: Inputs
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Errors of the gradients of `model` against `exact`, and their bounds, for some patterns."""
-    size = 2 ** model.behavior.unit_intercept.shape[1] * inputs.size.size
-    places = np.unique(np.linspace(0, size - 1, min(GRADIENTS, size)).astype(int))
+    """Errors of the gradients of `crowd` against `exact`, and their bounds, for some patterns."""
+    size = 2 ** crowd.response.unit_intercept.shape[1] * inputs.size.size
+    indices = np.unique(np.linspace(0, size - 1, min(GRADIENTS, size)).astype(int))
     near, far = (
-        Slopes(*map(np.asarray, _slopes(of, state, inputs, jnp.asarray(places))))
-        for of in (model, exact)
+        Slopes(*map(np.asarray, _slopes(of, state, inputs, jnp.asarray(indices))))
+        for of in (crowd, exact)
     )
     error, off_q = _norm(near.gradient - far.gradient), np.abs(near.q - far.q)
     off_total = np.abs(near.total - far.total)
@@ -160,15 +157,15 @@ class Slopes(NamedTuple):
 
 
 @eqx.filter_jit
-def _slopes(model: Model, state: State, inputs: Inputs, places: Int[Array, " pattern"]) -> Slopes:
-    """At `places` among all patterns of all cells, cells running fastest."""
-    free, fixed = eqx.partition(model, model.trainable())
+def _slopes(crowd: Crowd, state: State, inputs: Inputs, indices: Int[Array, " pattern"]) -> Slopes:
+    """At `indices` among all patterns of all cells, cells running fastest."""
+    free, fixed = eqx.partition(crowd, crowd.trainable())
     vector, unravel = ravel_pytree(free)
-    cells = places % inputs.size.size
+    cells = indices % inputs.size.size
 
     def values(parameters: Array) -> tuple[Array, Array]:
         total, numerator = integrals(eqx.combine(unravel(parameters), fixed), state, inputs)
-        return total.ravel()[cells], numerator.ravel()[places]
+        return total.ravel()[cells], numerator.ravel()[indices]
 
     return Slopes(*values(vector), *jax.jacrev(values)(vector))
 

@@ -1,19 +1,20 @@
 """Everything dgd can tell about the numbers of a fit, in one call."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from dgd.diagnostics.bounds import quadrature_bounds
-from dgd.diagnostics.identifiability import identifiability
+from dgd.diagnostics.crowd_views import people
+from dgd.diagnostics.determined import identifiability
 from dgd.diagnostics.nodes import (
     LARGEST_ARRIVAL_CHANGE,
     LARGEST_NLL_CHANGE,
     NodeCheck,
     check_nodes,
 )
-from dgd.diagnostics.people import people
 from dgd.diagnostics.propagation import HORIZON, error_propagation, state_limits
 from dgd.diagnostics.supervision import counts_against_events
 from dgd.diagnostics.tilting import tilting_table
@@ -45,6 +46,27 @@ class Checkup:
             bool(table["holds"].all()) for table in self.tables.values() if "holds" in table.columns
         )
 
+    @property
+    def verdict(self) -> str:
+        """What follows, in two sentences."""
+        within = (
+            "All errors are within their bounds."
+            if self.bounds_hold
+            else "Some errors exceed their bounds; the tables say which."
+        )
+        return f"{self.nodes.verdict} {within}"
+
+    def payload(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        return {
+            "enough_nodes": self.nodes.enough,
+            "verdict": self.nodes.verdict,
+            "bounds_hold": self.bounds_hold,
+            "summary": self.summary().to_dicts(),
+            "tables": {title: table.to_dicts() for title, table in self.tables.items()},
+            "warnings": self.warnings.to_dicts(),
+        }
+
     def summary(self) -> pl.DataFrame:
         """One row per check: the worst figure of all seeds, and what it is held against."""
         rows: list[tuple[str, float, float | None]] = []
@@ -62,8 +84,9 @@ class Checkup:
         path = self.tables[PATH].filter(pl.col("day") == pl.col("day").max()).sort("error")
         last = path.row(-1, named=True)
         rows.append((f"error of the state after {last['day']} days", last["error"], last["bound"]))
-        reach = self.tables[REACH].sort("shift").row(-1, named=True)
-        rows.append(("largest response shift", reach["shift"], reach["shift bound"]))
+        for (state,), table in self.tables[REACH].group_by("state", maintain_order=True):
+            worst = table.sort("largest").row(-1, named=True)
+            rows.append((f"largest {state}", worst["largest"], worst["bound"]))
         for (nodes,), table in self.tables[READOUTS].group_by("nodes", maintain_order=True):
             apart = float(table["NLL difference"].to_numpy().max())
             rows.append((f"NLL between the two readouts at {nodes} nodes", apart, None))

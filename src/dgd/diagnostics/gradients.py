@@ -9,8 +9,8 @@ from jaxtyping import Array, Float
 
 from dgd.fit import Fit
 from dgd.learning.objective import Objective
+from dgd.model.crowd import Crowd
 from dgd.model.days import Inputs, Outcomes
-from dgd.model.model import Model
 from dgd.panel.sequences import recorded_events
 from dgd.runtime import computing
 
@@ -30,29 +30,29 @@ def gradient_check(fit: Fit) -> pl.DataFrame:
         days = recorded_events(
             fit.panel, fit.features, fit.split.first, fit.split.train_stop, fit.settings.dispersion
         )
-        for seed, model in zip(fit.seeds, fit.models, strict=True):
-            free, fixed = eqx.partition(model, model.trainable())
+        for seed, crowd in zip(fit.seeds, fit.crowds, strict=True):
+            free, fixed = eqx.partition(crowd, crowd.trainable())
             vector, unravel = ravel_pytree(free)
-            _, slope = value_and_slope(fit.settings.objective, model, *days)
+            _, slope = value_and_slope(fit.settings.objective, crowd, *days)
             start = 0
             for path, array in jax.tree_util.tree_leaves_with_path(free):
                 name = jax.tree_util.keystr(path, simple=True, separator=".")
                 if not array.size:
                     continue
                 own = slope[start : start + array.size]
-                places = start + np.argsort(-np.abs(own))[:ENTRIES]
+                indices = start + np.argsort(-np.abs(own))[:ENTRIES]
                 start += array.size
                 ends = [
                     [
                         _value(
                             fit.settings.objective,
-                            unravel(vector.at[place].add(sign * STEP)),
+                            unravel(vector.at[index].add(sign * STEP)),
                             fixed,
                             *days,
                         )
                         for sign in (1.0, -1.0)
                     ]
-                    for place in places
+                    for index in indices
                 ]
                 central = np.array([float(up - down) / (2 * STEP) for up, down in ends])
                 rows.append(
@@ -60,32 +60,32 @@ def gradient_check(fit: Fit) -> pl.DataFrame:
                         "seed": seed,
                         "array": name,
                         "largest gradient": float(np.abs(own).max()),
-                        "difference": float(np.abs(central - slope[places]).max()),
+                        "difference": float(np.abs(central - slope[indices]).max()),
                     }
                 )
     return pl.DataFrame(rows)
 
 
 def value_and_slope(
-    objective: Objective, model: Model, inputs: Inputs, outcomes: Outcomes
+    objective: Objective, crowd: Crowd, inputs: Inputs, outcomes: Outcomes
 ) -> tuple[float, Float[np.ndarray, " parameter"]]:
     """The training objective, and its gradient with respect to all that is trained."""
     value, slope = _differentiated(
-        objective, *eqx.partition(model, model.trainable()), inputs, outcomes
+        objective, *eqx.partition(crowd, crowd.trainable()), inputs, outcomes
     )
     return float(value), np.asarray(slope)
 
 
 @eqx.filter_jit
 def _value(
-    objective: Objective, free: Model, fixed: Model, inputs: Inputs, outcomes: Outcomes
+    objective: Objective, free: Crowd, fixed: Crowd, inputs: Inputs, outcomes: Outcomes
 ) -> Float[Array, ""]:
     return objective.train(eqx.combine(free, fixed), inputs, outcomes)[0]
 
 
 @eqx.filter_jit
 def _differentiated(
-    objective: Objective, free: Model, fixed: Model, inputs: Inputs, outcomes: Outcomes
+    objective: Objective, free: Crowd, fixed: Crowd, inputs: Inputs, outcomes: Outcomes
 ) -> tuple[Float[Array, ""], Float[Array, " parameter"]]:
     vector, unravel = ravel_pytree(free)
     return jax.value_and_grad(lambda x: _value(objective, unravel(x), fixed, inputs, outcomes))(

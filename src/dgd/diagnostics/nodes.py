@@ -61,23 +61,23 @@ def _rows(fit: Fit, own: Said, nodes: int, days: np.ndarray) -> pl.DataFrame:
     fine = fit.with_nodes(nodes)
     said = said_of(fine, days)
     rows = []
-    for place, seed in enumerate(fit.seeds):
-        expected = np.maximum(said.arrivals[place], 1e-12)
-        moved = np.abs(said.arrivals[place] - own.arrivals[place])
+    for number, seed in enumerate(fit.seeds):
+        expected = np.maximum(said.arrivals[number], 1e-12)
+        moved = np.abs(said.arrivals[number] - own.arrivals[number])
         states = jax.tree.map(
             lambda one, other: float(np.abs(np.asarray(one) - np.asarray(other)).max()),
-            fit.states[place],
-            fine.states[place],
+            fit.states[number],
+            fine.states[number],
         )
         rows.append(
             {
                 "seed": seed,
                 "nodes": nodes,
-                "NLL": float(said.nll[place]),
-                "NLL change": float(said.nll[place] - own.nll[place]),
+                "NLL": float(said.nll[number]),
+                "NLL change": float(said.nll[number] - own.nll[number]),
                 "arrivals change": float(np.where(moved > 0, moved / expected, 0.0).max()),
                 "probability change": float(
-                    np.abs(said.patterns[place] - own.patterns[place]).max()
+                    np.abs(said.patterns[number] - own.patterns[number]).max()
                 ),
                 "state change": max(jax.tree.leaves(states)),
             }

@@ -5,7 +5,7 @@ between the two paths, and e_t = \|Phi^(s^_t) - Phi(s^_t)\|,
 
 .. math:: E_{t+1} \le L_t E_t + e_t, \qquad E_t = \|\hat s_t - s_t\|
 
-Memory and fatigue stay in [0, 1], the arrival states decay, and the shift obeys
+Memory and fatigue stay in [0, 1], the arrival environment decays, and the shift obeys
 
 .. math:: \|\delta_t\|_\infty \le \rho^t \|\delta_0\|_\infty + M_B \frac{1-\rho^t}{1-\rho}
 """
@@ -25,13 +25,20 @@ from dgd.diagnostics.bounds import ROUNDING
 from dgd.diagnostics.nodes import finer_than
 from dgd.errors import InputError
 from dgd.fit import Fit
+from dgd.model.crowd import Crowd
 from dgd.model.days import Inputs
-from dgd.model.feedback import State
-from dgd.model.model import Model
-from dgd.panel.sequences import days_ahead
+from dgd.model.feedback.feedback import State
 from dgd.runtime import computing
 
 HORIZON = 7
+LIMITS = {
+    "seed": pl.Int64,
+    "day": pl.Int64,
+    "state": pl.String,
+    "largest": pl.Float64,
+    "bound": pl.Float64,
+    "holds": pl.Boolean,
+}
 ALONG = (0.0, 1.0)
 """Where between the two paths the slope of the update is taken; the paths are so close
 that it hardly changes from one end to the other."""
@@ -61,19 +68,19 @@ def error_propagation(
     with computing():
         ahead, first = _path_inputs(fit, horizon)
         for run, state in zip(fit.runs, first, strict=True):
-            model: Model = run.parameters
-            path = propagate(model, model.with_nodes(exact_nodes), state, ahead)
+            crowd: Crowd = run.parameters
+            path = propagate(crowd, crowd.with_nodes(exact_nodes), state, ahead)
             rows += [{"seed": run.seed, **row} for row in path]
     return pl.DataFrame(rows)
 
 
 def propagate(
-    model: Model, exact: Model, state: State, ahead: Sequence[Inputs]
+    crowd: Crowd, exact: Crowd, state: State, ahead: Sequence[Inputs]
 ) -> Iterator[dict[str, Any]]:
-    """Day after day, how far `model` has gone from `exact`, and what the recursion allows."""
+    """Day after day, how far `crowd` has gone from `exact`, and what the recursion allows."""
     far, near, bound = state, state, 0.0
     for day, inputs in enumerate(ahead, start=1):
-        step = _step(exact, model, far, near, inputs)
+        step = _step(exact, crowd, far, near, inputs)
         far, near = step.exact, step.near
         bound = float(step.lipschitz) * bound + float(step.own_error)
         error = float(_distance(near, far))
@@ -87,36 +94,32 @@ def propagate(
 
 
 def state_limits(fit: Fit, horizon: int = HORIZON) -> pl.DataFrame:
-    """One row per seed and day: the shift and its bound, the reach of memory and fatigue."""
+    """One row per seed, day and state: how large it is, and what it cannot exceed."""
     rows = []
     with computing():
         ahead, first = _path_inputs(fit, horizon)
         for run, state in zip(fit.runs, first, strict=True):
             rows += [{"seed": run.seed, **row} for row in limits(run.parameters, state, ahead)]
-    return pl.DataFrame(rows)
+    return pl.DataFrame(rows, schema=LIMITS)
 
 
-def limits(model: Model, start: State, ahead: Sequence[Inputs]) -> Iterator[dict[str, Any]]:
+def limits(crowd: Crowd, start: State, ahead: Sequence[Inputs]) -> Iterator[dict[str, Any]]:
     """Day after day of expected feedback, the states and whether they keep their bounds."""
-    kept, push = float(model.feedback.shift_retention), float(model.feedback.strongest_push())
     state = start
     for day, inputs in enumerate(ahead, start=1):
-        state = expected_update(model, state, inputs)
-        bound = kept**day * _largest(start.shift) + push * (1 - kept**day) / (1 - kept)
-        within = all(
-            float(x.min()) >= -ROUNDING and float(x.max()) <= 1 + ROUNDING
-            for x in (state.memory, state.fatigue)
-        )
-        decayed = _largest(state.common) <= _largest(start.common) + ROUNDING
-        yield {
-            "day": day,
-            "shift": _largest(state.shift),
-            "shift bound": bound,
-            "memory": _largest(state.memory),
-            "fatigue": _largest(state.fatigue),
-            "environment": _largest(state.common),
-            "holds": _largest(state.shift) <= bound + ROUNDING and within and decayed,
-        }
+        state = expected_update(crowd, state, inputs)
+        for part in crowd.feedback.carried:
+            bound = part.reach(start.carried[part.name], day)
+            yield _limit(day, part.name, state.carried[part.name], bound)
+        # Expected feedback surprises nobody: the environment can only decay.
+        environment = state.environment.common
+        yield _limit(day, "environment", environment, _largest(start.environment.common))
+
+
+def _limit(day: int, state: str, values: Array, bound: float) -> dict[str, Any]:
+    largest = _largest(values)
+    holds = largest <= bound + ROUNDING
+    return {"day": day, "state": state, "largest": largest, "bound": bound, "holds": holds}
 
 
 def _path_inputs(fit: Fit, horizon: int) -> tuple[list[Inputs], list[State]]:
@@ -128,33 +131,32 @@ def _path_inputs(fit: Fit, horizon: int) -> tuple[list[Inputs], list[State]]:
             "since the first training day; ask for fewer days."
         )
     at = np.array([origin])
-    ahead = days_ahead(fit.panel, fit.features, at, horizon)
-    places = at + 1 - fit.split.first
-    return ahead, [jax.tree.map(lambda x: x[places], states) for states in fit.states]
+    first = [fit.carried(number, at) for number in range(len(fit.runs))]
+    return fit.ahead(fit.panel, at, horizon), first
 
 
 @eqx.filter_jit
-def expected_update(model: Model, state: State, inputs: Inputs) -> State:
-    """Phi: one day on, with the model's own expectations as feedback."""
-    expected = model.predict(state, inputs)
-    return model.advance(state, inputs, expected, expected.arrivals, expected.behaviors)
+def expected_update(crowd: Crowd, state: State, inputs: Inputs) -> State:
+    """Phi: one day on, with the crowd's own expectations as feedback."""
+    expected = crowd.predict(state, inputs)
+    return crowd.advance(state, inputs, expected, expected.arrivals, expected.behaviors)
 
 
 @eqx.filter_jit
-def _step(exact: Model, model: Model, state: State, near: State, inputs: Inputs) -> Step:
+def _step(exact: Crowd, crowd: Crowd, state: State, near: State, inputs: Inputs) -> Step:
     following = expected_update(exact, state, inputs)
-    near_following = expected_update(model, near, inputs)
+    near_following = expected_update(crowd, near, inputs)
     own = _distance(near_following, expected_update(exact, near, inputs))
     vector, unravel = ravel_pytree(state)
     other, _ = ravel_pytree(near)
 
-    def stretch(place: float) -> Array:
+    def stretch(share: float) -> Array:
         slope = jax.jacrev(lambda x: ravel_pytree(expected_update(exact, unravel(x), inputs))[0])(
-            vector + place * (other - vector)
+            vector + share * (other - vector)
         )
         return jnp.linalg.norm(slope, 2)
 
-    lipschitz = jnp.stack([stretch(place) for place in ALONG]).max()
+    lipschitz = jnp.stack([stretch(share) for share in ALONG]).max()
     return Step(following, near_following, own, lipschitz)
 
 

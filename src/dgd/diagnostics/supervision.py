@@ -34,9 +34,9 @@ def counts_against_events(fit: Fit) -> pl.DataFrame:
         forms = {"one by one": cells.one_by_one(), "grouped": cells}
         none = jnp.zeros((0, len(panel.behaviors)))
         objective = fit.settings.objective
-        for seed, model in zip(fit.seeds, fit.models, strict=True):
-            shared = replace(model, context=SharedContext())
-            own = replace(model, context=EventContext(none))
+        for seed, crowd in zip(fit.seeds, fit.crowds, strict=True):
+            shared = replace(crowd, context=SharedContext())
+            own = replace(crowd, context=EventContext(none))
             from_counts, slope = value_and_slope(objective, shared, inputs, counts)
             for form, events in forms.items():
                 told = replace(counts, events=events.groups(*counts.arrivals.shape))

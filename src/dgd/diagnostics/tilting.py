@@ -19,89 +19,53 @@ import numpy as np
 import polars as pl
 
 from dgd.diagnostics.scored_days import said_of, scored_days
-from dgd.errors import InputError
 from dgd.fit import Fit
-from dgd.model.model import Model
-from dgd.model.population import AbstractPopulation
-from dgd.model.readout import ArrivalWeighted, Separated
+from dgd.model.crowd import Crowd
 from dgd.runtime import computing
 
 NODES = (7, 25, 61)
 
 
-def who_is_seen(model: Model) -> AbstractPopulation:
-    """The population behind recorded arrivals."""
-    if isinstance(model.readout, Separated):
-        return model.readout.population
-    return model.population.tilted(model.arrival.loading)
+def other_form(crowd: Crowd) -> Crowd:
+    """The crowd with the other readout that predicts the same; doing it twice leads back.
 
-
-def who_is_there(model: Model) -> AbstractPopulation:
-    """The population that, weighted by arrivals, shows the recorded behaviour."""
-    if isinstance(model.readout, Separated):
-        return model.readout.population.tilted(-model.arrival.loading)
-    return model.population
-
-
-def separate(model: Model) -> Model:
-    """An arrival-weighted model as the separated one that predicts the same."""
-    if not isinstance(model.readout, ArrivalWeighted):
-        raise InputError("this model's readout is separated already; join takes it back.")
-    seen = who_is_seen(model)
-    return replace(_with_arrivals_from(model, seen), readout=Separated(seen))
-
-
-def join(model: Model) -> Model:
-    """A separated model as the arrival-weighted one that predicts the same.
-
-    The population becomes that of the behaviour before arrivals weighed it;
-    arrivals keep their totals through their intercept.
+    A crowd weighted by arrivals becomes a separated one and the other way round. Arrivals
+    keep their totals through their intercept.
     """
-    if not isinstance(model.readout, Separated):
-        raise InputError("this model's readout is weighted by arrivals already; separate it.")
-    return replace(_with_arrivals_from(model, who_is_there(model)), readout=ArrivalWeighted())
+    loading = crowd.arrival.loading
+    population, readout = crowd.readout.other_form(crowd.population, loading)
+    lost = crowd.population.log_moment(loading) - population.log_moment(loading)
+    moved = eqx.tree_at(lambda c: c.arrival.intercept, crowd, crowd.arrival.intercept + lost[None])
+    return replace(moved, population=population, readout=readout)
 
 
-def _with_arrivals_from(model: Model, population: AbstractPopulation) -> Model:
-    """The same arrivals, integrated over another population."""
-    loading = model.arrival.loading
-    lost = model.population.log_moment(loading) - population.log_moment(loading)
-    moved = eqx.tree_at(lambda m: m.arrival.intercept, model, model.arrival.intercept + lost[None])
-    return replace(moved, population=population)
-
-
-def separated(fit: Fit) -> Fit:
-    """The fit with every seed's model separated; it forecasts and saves like any other."""
+def in_other_form(fit: Fit) -> Fit:
+    """The fit with every seed's crowd in its other form; it forecasts and saves like any other."""
     with computing():
-        return fit.with_models([separate(model) for model in fit.models], readout="separated")
-
-
-def joined(fit: Fit) -> Fit:
-    """The fit with every seed's separated model weighted by arrivals again."""
-    with computing():
-        return fit.with_models([join(model) for model in fit.models], readout="weighted")
+        crowds = [other_form(crowd) for crowd in fit.crowds]
+    return fit.with_crowds(crowds, readout=crowds[0].readout.name)
 
 
 def tilting_table(fit: Fit, nodes: Sequence[int] = NODES) -> pl.DataFrame:
     """One row per seed and number of nodes: how far the two ways of writing it differ."""
     days = scored_days(fit)
-    other = joined(fit) if fit.settings.readout == "separated" else separated(fit)
+    other = in_other_form(fit)
     rows = []
     for count in nodes:
         one, two = (said_of(form.with_nodes(count), days) for form in (fit, other))
         expected = np.maximum(one.arrivals, 1e-12)
         moved = np.abs(two.arrivals - one.arrivals)
-        for place, seed in enumerate(fit.seeds):
+        for number, seed in enumerate(fit.seeds):
             rows.append(
                 {
                     "seed": seed,
                     "nodes": count,
-                    "NLL difference": float(abs(two.nll[place] - one.nll[place])),
+                    "NLL difference": float(abs(two.nll[number] - one.nll[number])),
                     "probability difference": float(
-                        np.abs(two.patterns[place] - one.patterns[place]).max()
+                        np.abs(two.patterns[number] - one.patterns[number]).max()
                     ),
                     "arrivals difference": float(
-                        np.where(moved > 0, moved / expected, 0.0)[place].max()
+                        np.where(moved > 0, moved / expected, 0.0)[number].max()
                     ),
                 }
             )

@@ -1,46 +1,15 @@
-"""Origins and horizons.
+"""Forecast: expected counts for the days after an origin, as tables."""
 
-Origin o means: everything through day o is known. The first day ahead is the
-observed branch's own prediction; every further day follows one
-expected-feedback step.
-"""
-
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
 import polars as pl
 from jaxtyping import Float
 
-from dgd.model.days import Inputs, Outcomes, Prediction
-from dgd.model.feedback import State
-from dgd.model.model import Model
 from dgd.model.patterns import behavior_bits
-from dgd.model.sweep import observed_states
 from dgd.panel.panel import Panel
 from dgd.tables.frames import from_polars
-
-
-@eqx.filter_jit
-def states_at_dawn(model: Model, inputs: Inputs, outcomes: Outcomes) -> State:
-    """The state at the beginning of every recorded day and of the day after the last."""
-    states, final, _ = observed_states(model, inputs, outcomes, model.initial_state())
-    return jax.tree.map(lambda path, end: jnp.concatenate([path, end]), states, final)
-
-
-@eqx.filter_jit
-def expected_path(model: Model, state: State, ahead: Sequence[Inputs]) -> list[Prediction]:
-    """Predict day after day, feeding expected counts back; all origins in one batch."""
-    path = []
-    for inputs in ahead:
-        prediction = model.predict(state, inputs)
-        state = model.advance(state, inputs, prediction, prediction.arrivals, prediction.behaviors)
-        path.append(prediction)
-    return path
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,18 +73,13 @@ class Forecast:
             pl.Series(panel.columns.cohort, [panel.cohorts[i] for i in cohort]),
         ]
 
+    def payload(self, patterns: bool = False) -> dict[str, Any]:
+        """The rows of one of the two tables, and the origin, as plain values."""
+        table = self.patterns_to_frame("polars") if patterns else self.to_frame("polars")
+        return {"origin": str(self.origin), "rows": table.to_dicts()}
+
     def __repr__(self) -> str:
         return (
             f"Forecast({self.dates[0]} to {self.dates[-1]} from {self.origin}, "
             f"{self.arrivals.sum():,.1f} arrivals expected)"
         )
-
-
-def average(
-    arrivals: Float[np.ndarray, "seed date unit cohort"],
-    patterns: Float[np.ndarray, "seed date unit cohort pattern"],
-) -> tuple[np.ndarray, np.ndarray]:
-    """Mean arrivals, and probabilities weighted by each seed's arrivals."""
-    total = arrivals.sum(0)
-    share = np.where(total > 0, arrivals / np.where(total > 0, total, 1.0), 1.0 / len(arrivals))
-    return arrivals.mean(0), (share[..., None] * patterns).sum(0)

@@ -6,21 +6,16 @@ are the same to scores and backtests: they know only what is written here.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
 
 from dgd.errors import InputError
+from dgd.forecasting.predictive import Predictive
 from dgd.panel.panel import Panel
 from dgd.panel.split import Split
 from dgd.tables.periods import Moment
-
-Predictions: TypeAlias = tuple[
-    Float[np.ndarray, "seed step origin unit cohort"],
-    Float[np.ndarray, "seed step origin unit cohort pattern"],
-]
-"""Expected arrivals, and the joint probabilities q(y) of an arrival's behaviours."""
 
 SUM_TOLERANCE = 1e-6
 """How far from one the probabilities of a cell may add up; rounding stays far below it."""
@@ -30,13 +25,8 @@ SUM_TOLERANCE = 1e-6
 class Fitted(Protocol):
     """A forecaster after its fit.
 
-    Two further attributes are read where they exist:
-
-    - `settings`: a mapping, or an object with `as_dict()`, of the choices made.
-    - `count_distribution`: the dispersion r of a negative binomial around the expected
-        arrivals, of variance N + N^2/r, so that counts get a deviance and a CRPS. Either
-        one number (infinity for a Poisson), or a function of (origins, horizon) whose array fits
-        [seed, step, origin, unit, cohort].
+    One further attribute is read where it exists: `settings`, a mapping, or an object with
+    `as_dict()`, of the choices made.
     """
 
     @property
@@ -47,18 +37,19 @@ class Fitted(Protocol):
     def split(self) -> Split:
         """The days that were used for training and for choosing."""
 
-    def predict(self, origins: Int[np.ndarray, " origin"], horizon: int) -> Predictions:
+    def predict(self, origins: Int[np.ndarray, " origin"], horizon: int) -> Predictive:
         """Forecast every one of the `horizon` days after each origin.
 
-        **Arguments:**
+        Args:
+            origins: day numbers within the panel; at origin o the counts through day o
+                are known, and no later ones.
+            horizon: how many days ahead; step 1 is the day after the origin.
 
-        - `origins`: day numbers within the panel; at origin o the counts through day o
-            are known, and no later ones.
-        - `horizon`: how many days ahead; step 1 is the day after the origin.
-
-        **Returns:** arrivals with axes [seed, step, origin, unit, cohort] and probabilities
-        with a last axis over patterns, pattern number = sum of y_h 2^h. A forecaster
-        without chance in its fit has one seed.
+        Returns:
+            arrivals with axes [seed, step, origin, unit, cohort], probabilities with a last
+            axis over patterns, and the dispersion of the arrivals where it is known: with
+            it `sample(rng, paths)` draws counts. A forecaster without chance in its fit
+            has one seed.
         """
 
 
@@ -84,23 +75,18 @@ class Forecaster(Protocol):
         """
 
 
-def checked_predictions(
+def checked_prediction(
     name: str, fitted: Fitted, origins: Int[np.ndarray, " origin"], horizon: int
-) -> Predictions:
+) -> Predictive:
     """What `fitted` predicts, refused where it does not keep the protocol."""
-    arrivals, patterns = (np.asarray(x) for x in fitted.predict(origins, horizon))
-    panel = fitted.panel
-    cells = (horizon, len(origins), len(panel.units), len(panel.cohorts))
-    for what, found, wanted in (
-        ("arrivals", arrivals.shape, cells),
-        ("patterns", patterns.shape, (*cells, 2 ** len(panel.behaviors))),
-    ):
-        if found[1:] != wanted or found[0] != len(arrivals):
-            raise InputError(
-                f'forecaster "{name}" predicted {what} of shape {found}; the shape must be '
-                f"(seeds, {', '.join(map(str, wanted))}): seed, step, origin, unit, cohort"
-                f"{', pattern' if what == 'patterns' else ''}."
-            )
+    found = fitted.predict(origins, horizon)
+    if not isinstance(found, Predictive):
+        raise InputError(
+            f'forecaster "{name}" predicted a {type(found).__name__}; return '
+            "dgd.Predictive(arrivals, patterns, dispersion)."
+        )
+    _refuse_shapes(name, fitted.panel, found, len(origins), horizon)
+    arrivals, patterns = found.arrivals, found.patterns
     if not (np.isfinite(arrivals).all() and (arrivals >= 0).all()):
         wrong = arrivals[~(np.isfinite(arrivals) & (arrivals >= 0))][0]
         raise InputError(
@@ -113,37 +99,60 @@ def checked_predictions(
             f'forecaster "{name}" predicted probabilities that add up to {total[~fine][0]:g} or '
             "lie below 0; return shares of the joint patterns that add up to 1."
         )
-    return arrivals, patterns
+    return _with_whole_dispersion(name, found)
 
 
-def checked_dispersion(
-    name: str,
-    fitted: Fitted,
-    origins: Int[np.ndarray, " origin"],
-    arrivals: Float[np.ndarray, "seed step origin unit cohort"],
-) -> Float[np.ndarray, "seed step origin unit cohort"] | None:
-    """r of the negative binomial around `arrivals`, or `None` where only a mean is forecast."""
-    given: Any = getattr(fitted, "count_distribution", None)
-    if given is None:
-        return None
-    found = np.asarray(given(origins, arrivals.shape[1]) if callable(given) else given)
+def _refuse_shapes(name: str, panel: Panel, found: Predictive, origins: int, horizon: int) -> None:
+    cells = (horizon, origins, len(panel.units), len(panel.cohorts))
+    seeds = len(found.arrivals)
+    for what, shape, wanted in (
+        ("arrivals", np.shape(found.arrivals), cells),
+        ("patterns", np.shape(found.patterns), (*cells, 2 ** len(panel.behaviors))),
+    ):
+        if shape[1:] != wanted or shape[0] != seeds:
+            raise InputError(
+                f'forecaster "{name}" predicted {what} of shape {shape}; the shape must be '
+                f"(seeds, {', '.join(map(str, wanted))}): seed, step, origin, unit, cohort"
+                f"{', pattern' if what == 'patterns' else ''}."
+            )
+
+
+def _with_whole_dispersion(name: str, found: Predictive) -> Predictive:
+    """The prediction with a dispersion for every cell, where one was given at all."""
+    if found.dispersion is None:
+        return found
+    given = np.asarray(found.dispersion, dtype=np.float64)
     try:
-        dispersion = np.broadcast_to(found.astype(np.float64), arrivals.shape)
+        dispersion = np.broadcast_to(given, found.arrivals.shape)
     except ValueError as error:
         raise InputError(
-            f'forecaster "{name}" has a count_distribution of shape {found.shape}; it must fit '
-            f"the {arrivals.shape} of its arrivals: seed, step, origin, unit, cohort."
+            f'forecaster "{name}" has a dispersion of shape {given.shape}; it must fit '
+            f"the {found.arrivals.shape} of its arrivals: seed, step, origin, unit, cohort."
         ) from error
     fine = dispersion > 0
     if not fine.all():
         raise InputError(
-            f'forecaster "{name}" has a count_distribution of {dispersion[~fine][0]}; the '
-            "dispersion r must be above 0."
+            f'forecaster "{name}" has a dispersion of {dispersion[~fine][0]}; it must be above 0.'
         )
-    return dispersion
+    return found.with_dispersion(dispersion)
 
 
 def settings_of(fitted: Fitted) -> dict[str, Any]:
     """The choices behind a fitted forecaster, as far as it tells them."""
     settings: Any = getattr(fitted, "settings", {})
     return settings.as_dict() if hasattr(settings, "as_dict") else dict(settings)
+
+
+def refuse_origins(
+    panel: Panel, origins: Int[np.ndarray, " origin"], horizon: int, first: int
+) -> None:
+    """Refuse origins before day number `first` or past the counted days."""
+    if horizon < 1:
+        raise InputError(f"horizon is {horizon}; ask for at least one {panel.period.name}.")
+    wrong = origins[(origins < first) | (origins >= panel.days)]
+    if len(wrong):
+        last = panel.days - 1
+        raise InputError(
+            f"origin {wrong[0]} is not a day number from {first} ({panel.dates[first]}) to {last} "
+            f"({panel.dates[last]}), the last counted one; choose one in that range."
+        )

@@ -6,30 +6,20 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from dgd.model.feedback import Feedback
-from dgd.model.model import Model
-from dgd.model.population import Types
+from dgd.model.crowd import Crowd
+from dgd.model.population.population import Types
 from dgd.panel.grids import Label
 from dgd.runtime import computing
 
-FACTORS = {
-    "memory retention": "memory_retention",
-    "fatigue retention": "fatigue_retention",
-    "shift retention": "shift_retention",
-    "environment retention": "environment_retention",
-    "common correction": "common_gain",
-    "unit correction": "unit_gain",
-}
-
 
 def population_table(
-    models: Sequence[Model], seeds: Sequence[int], cohorts: Sequence[Label]
+    crowds: Sequence[Crowd], seeds: Sequence[int], cohorts: Sequence[Label]
 ) -> pl.DataFrame:
     """One row per seed, cohort and response type: share, mean and spread of each dimension."""
     rows = []
-    for seed, model in zip(seeds, models, strict=True):
+    for seed, crowd in zip(seeds, crowds, strict=True):
         with computing():
-            types = model.population.types()
+            types = crowd.population.types()
         rows += [{"seed": seed, **row} for row in type_rows(types, cohorts)]
     return pl.DataFrame(rows)
 
@@ -53,13 +43,12 @@ def type_rows(types: Types, cohorts: Sequence[Label]) -> list[dict[str, Any]]:
     return rows
 
 
-def dynamics_table(models: Sequence[Model], seeds: Sequence[int]) -> pl.DataFrame:
+def dynamics_table(crowds: Sequence[Crowd], seeds: Sequence[int]) -> pl.DataFrame:
     """One row per seed and factor: how much of each state a day carries over or corrects."""
     with computing():
         rows = [
-            {"seed": seed, "factor": name, "value": float(getattr(model.feedback, attribute))}
-            for seed, model in zip(seeds, models, strict=True)
-            if isinstance(model.feedback, Feedback)
-            for name, attribute in FACTORS.items()
+            {"seed": seed, "factor": name, "value": float(factor)}
+            for seed, crowd in zip(seeds, crowds, strict=True)
+            for name, factor in crowd.feedback.factors().items()
         ]
     return pl.DataFrame(rows, schema={"seed": pl.Int64, "factor": pl.String, "value": pl.Float64})

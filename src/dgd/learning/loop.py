@@ -12,8 +12,9 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import partial
 from os import cpu_count
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -21,33 +22,23 @@ import optax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
+from dgd.learning.runs import DIVERGED, INTERRUPTED, PATIENT, REASONS, RUNNING, Run
 from dgd.runtime import computing
 
 EPOCHS_PER_CHUNK = 20
 
-RUNNING, PATIENT, DIVERGED = 0, 1, 2
-REASONS = {
-    RUNNING: "all epochs done",
-    PATIENT: "validation stopped improving",
-    DIVERGED: "diverged: the objective was no longer finite",
-}
-INTERRUPTED = "interrupted"
-
-Parameters = TypeVar("Parameters")
-Loss = Callable[[Any, Any], tuple[Float[Array, ""], Float[Array, ""]]]
-"""(parameters, data) -> training objective, validation objective."""
-Progress = Callable[[int, int, float], None]
+Progress: TypeAlias = Callable[[int, int, float], None]
 """Told (seed, epochs done, best validation objective) now and then."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Optimizer:
     """How long and how fast to train."""
 
-    epochs: int = 120
-    learning_rate: float = 0.025
-    clip_norm: float = 10.0
-    patience: int = 20
+    epochs: int
+    learning_rate: float
+    clip_norm: float
+    patience: int
 
     def transformation(self) -> optax.GradientTransformation:
         return optax.chain(
@@ -67,22 +58,13 @@ class Carry(NamedTuple):
     status: Int[Array, ""]
 
 
-@dataclass(frozen=True, eq=False)
-class Run:
-    """One seed's training: its best parameters and how it got there."""
+class TrainingData(NamedTuple):
+    """Everything a loss needs beside the parameters that are trained."""
 
-    seed: int
-    start: str
-    parameters: Any
-    best_epoch: int
-    best_objective: float
-    train_objective: Float[np.ndarray, " epoch"]
-    validation_objective: Float[np.ndarray, " epoch"]
-    reason: str
-
-    @property
-    def diverged(self) -> bool:
-        return self.reason == REASONS[DIVERGED]
+    fixed: PyTree
+    """The arrays of the parameters that are never trained."""
+    train: PyTree
+    validation: PyTree
 
 
 class Attempt(NamedTuple):
@@ -92,20 +74,24 @@ class Attempt(NamedTuple):
     start: str
     """The name of the place it starts from."""
     parameters: Any
-    data: PyTree
+    data: TrainingData
+
+    @staticmethod
+    def of(
+        seed: int,
+        start: str,
+        first: Any,
+        trainable: PyTree[bool],
+        train: PyTree,
+        validation: PyTree,
+    ) -> "Attempt":
+        """Train those arrays of `first` that `trainable` marks."""
+        free, fixed = eqx.partition(first, trainable)
+        return Attempt(seed, start, free, TrainingData(fixed, train, validation))
 
 
-def train(
-    starts: Sequence[tuple[int, Parameters]],
-    loss: Loss,
-    data: PyTree,
-    optimizer: Optimizer,
-    progress: Progress | None = None,
-    keep_on_interrupt: bool = False,
-) -> list[Run]:
-    """Train every (seed, first parameters) on the same data and return the runs in order."""
-    attempts = [Attempt(seed, "given", start, data) for seed, start in starts]
-    return train_attempts(attempts, loss, optimizer, progress, keep_on_interrupt)
+Loss: TypeAlias = Callable[[Any, TrainingData], tuple[Float[Array, ""], Float[Array, ""]]]
+"""(parameters, data) -> training objective, validation objective."""
 
 
 def train_attempts(

@@ -6,13 +6,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from dgd.model import negative_binomial
+from dgd.model.crowd import Crowd
 from dgd.model.days import Inputs, Outcomes, Prediction
-from dgd.model.feedback import State
-from dgd.model.model import Model
+from dgd.model.feedback.feedback import State
+from dgd.model.held import Group
 from dgd.model.sweep import Sweep, expect_next, observe
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Objective:
     """The weights of the objective's terms.
 
@@ -27,38 +29,38 @@ class Objective:
     - `calendar_penalty`: the same for the arrival head's feature effects.
     """
 
-    count_weight: float = 0.05
-    expected_weight: float = 0.15
-    penalty_weight: float = 0.001
-    dispersion: float = 50.0
-    behavior_penalty: float = 1.0
-    calendar_penalty: float = 1.0
+    count_weight: float
+    expected_weight: float
+    penalty_weight: float
+    dispersion: float
+    behavior_penalty: float
+    calendar_penalty: float
 
     def train(
-        self, model: Model, inputs: Inputs, outcomes: Outcomes
+        self, crowd: Crowd, inputs: Inputs, outcomes: Outcomes
     ) -> tuple[Float[Array, ""], State]:
         r"""The training objective, and the state after the last training day.
 
         .. math:: \frac1T \Big[\sum_t (L_{B,t} + \alpha L_{N,t})
             + \beta \sum_{t<T} L^{free}_{t+1|t}\Big] + \lambda_R R(\theta)
         """
-        sweep = observe(model, inputs, outcomes, model.initial_state())
-        total = self.daily(sweep.predictions, outcomes, _told(model, sweep, outcomes)).sum()
+        sweep = observe(crowd, inputs, outcomes, crowd.at_rest())
+        total = self.daily(sweep.predictions, outcomes, _told(crowd, sweep, outcomes)).sum()
         days = len(outcomes.arrivals)
         if self.expected_weight and days > 1:
             following = outcomes.between(1, None)
-            nodes, expected = expect_next(model, sweep, inputs)
-            told = model.log_likelihood(nodes, expected, following)
+            nodes, expected = expect_next(crowd, sweep, inputs)
+            told = crowd.log_likelihood(nodes, expected, following)
             free = self.daily(expected, following, told).sum()
             total = total + self.expected_weight * free
-        return total / days + self.penalty_weight * self.penalty(model), sweep.final
+        return total / days + self.penalty_weight * self.penalty(crowd), sweep.final
 
     def validate(
-        self, model: Model, inputs: Inputs, outcomes: Outcomes, initial: State
+        self, crowd: Crowd, inputs: Inputs, outcomes: Outcomes, initial: State
     ) -> Float[Array, ""]:
         """Mean daily loss of the observed branch on the days after `initial`."""
-        sweep = observe(model, inputs, outcomes, initial)
-        return self.daily(sweep.predictions, outcomes, _told(model, sweep, outcomes)).mean()
+        sweep = observe(crowd, inputs, outcomes, initial)
+        return self.daily(sweep.predictions, outcomes, _told(crowd, sweep, outcomes)).mean()
 
     def daily(
         self,
@@ -70,30 +72,22 @@ class Objective:
         counts = count_loss(prediction, outcomes, self.dispersion)
         return behavior_loss(log_likelihood, outcomes) + self.count_weight * counts
 
-    def penalty(self, model: Model) -> Float[Array, ""]:
+    def penalty(self, crowd: Crowd) -> Float[Array, ""]:
         """R: mean square of the main coefficients and of the scales' departures from the start."""
-        arrival, behavior, feedback = model.arrival, model.behavior, model.feedback
-        terms = [
-            (self.calendar_penalty, arrival.feature_effect),
-            (1.0, arrival.loading),
-            (self.behavior_penalty, behavior.feature_effect),
-            (self.behavior_penalty, behavior.memory_effect),
-            (self.behavior_penalty, behavior.fatigue_effect),
-            (self.behavior_penalty, behavior.environment_effect),
-            *((self.behavior_penalty, effect) for effect in model.context.coefficients()),
-            (1.0, behavior.free_loading),
-            (1.0, behavior.dependence_entries),
-            *((1.0, coefficient) for coefficient in feedback.coefficients()),
-            (1.0, model.population.scale_departure()),
-            (1.0, model.readout.scale_departure()),
-        ]
-        size = sum(np.prod(x.shape) for _, x in terms)
-        return sum((weight * (x**2).sum() for weight, x in terms), jnp.zeros(())) / float(size)
+        strength: dict[Group, float] = {
+            "behavior": self.behavior_penalty,
+            "calendar": self.calendar_penalty,
+            "other": 1.0,
+        }
+        held = crowd.held()
+        size = sum(np.prod(x.shape) for _, x in held)
+        squares = (strength[group] * (x**2).sum() for group, x in held)
+        return sum(squares, jnp.zeros(())) / float(size)
 
 
-def _told(model: Model, sweep: Sweep, outcomes: Outcomes) -> Float[Array, "date unit cohort"]:
+def _told(crowd: Crowd, sweep: Sweep, outcomes: Outcomes) -> Float[Array, "date unit cohort"]:
     """How likely the observed branch held what was recorded."""
-    return model.log_likelihood(sweep.nodes, sweep.predictions, outcomes)
+    return crowd.log_likelihood(sweep.nodes, sweep.predictions, outcomes)
 
 
 def behavior_loss(
@@ -112,11 +106,7 @@ def count_loss(
     """
     expected = prediction.arrivals
     possible = expected > 0
-    safe = jnp.where(possible, expected, 1.0)
-    log_total = jnp.log(dispersion + safe)
-    log_probability = (
-        outcomes.log_count_constant
-        + dispersion * (np.log(dispersion) - log_total)
-        + outcomes.arrivals * (jnp.log(safe) - log_total)
-    )
+    mean = jnp.where(possible, expected, 1.0)
+    kernel = negative_binomial.log_kernel(outcomes.arrivals, mean, jnp.full_like(mean, dispersion))
+    log_probability = outcomes.log_count_constant + kernel
     return -jnp.where(possible, log_probability, 0.0).mean((1, 2))

@@ -5,9 +5,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import equinox as eqx
+import jax
+from jaxtyping import PyTree
 
 from dgd.errors import InputError
-from dgd.learning.loop import Attempt, Loss, Optimizer, Progress, Run, train_attempts
+from dgd.learning.loop import Attempt, Loss, Optimizer, Progress, train_attempts
+from dgd.learning.runs import Run
 
 
 def checked_seeds(seeds: Sequence[int]) -> list[int]:
@@ -27,7 +30,7 @@ def best_of_each(runs: Iterable[Run]) -> tuple[Run, ...]:
     return tuple(best.values())
 
 
-def best_models(
+def best_runs(
     attempts: Sequence[Attempt],
     loss: Loss,
     optimizer: Optimizer,
@@ -46,19 +49,9 @@ def best_models(
     )
 
 
-class Seeded:
-    """What a fit with one run per seed can say of them."""
-
-    runs: tuple[Run, ...]
-
-    @property
-    def seeds(self) -> tuple[int, ...]:
-        return tuple(run.seed for run in self.runs)
-
-    @property
-    def diverged(self) -> tuple[int, ...]:
-        """Seeds whose objective stopped being finite; they keep their best parameters."""
-        return tuple(run.seed for run in self.runs if run.diverged)
+def is_trained(parameters: PyTree) -> PyTree[bool]:
+    """True for every array of numbers: all of them are trained."""
+    return jax.tree.map(eqx.is_inexact_array, parameters)
 
 
 def warn_of_divergence(runs: Iterable[Run]) -> None:

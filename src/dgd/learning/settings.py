@@ -12,15 +12,19 @@ from dgd.learning.setting_checks import (
     refuse_not_positive,
     refuse_unknown,
 )
-from dgd.model.population import POPULATIONS, SCALE_FLOOR
+from dgd.learning.starts import STARTS
+from dgd.model.context import CONTEXTS
+from dgd.model.feedback.feedback import FEEDBACKS
+from dgd.model.population.gaussian_mixture import SCALE_FLOOR
+from dgd.model.population.named import POPULATIONS
 from dgd.model.readout import READOUTS
 
 _CHOICES = {
     "population": tuple(POPULATIONS),
-    "dynamics": ("feedback", "none"),
+    "dynamics": tuple(FEEDBACKS),
     "readout": tuple(READOUTS),
-    "supervision": ("counts", "events"),
-    "start": ("best", "warmup", "training"),
+    "supervision": tuple(CONTEXTS),
+    "start": ("best", *STARTS),
     "calendar": ("auto", "weekday", "hour", "weekday and hour", "none"),
 }
 _AT_LEAST_ONE = ("components", "nodes", "dim", "epochs", "patience")
@@ -117,7 +121,17 @@ class Settings:
 
     @property
     def optimizer(self) -> Optimizer:
-        return Optimizer(self.epochs, self.learning_rate, self.clip_norm, self.patience)
+        return Optimizer(
+            epochs=self.epochs,
+            learning_rate=self.learning_rate,
+            clip_norm=self.clip_norm,
+            patience=self.patience,
+        )
+
+    @property
+    def starts(self) -> tuple[str, ...]:
+        """The places that each seed is trained from."""
+        return tuple(STARTS) if self.start == "best" else (self.start,)
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)

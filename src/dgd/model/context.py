@@ -7,13 +7,19 @@ is predicted by itself.
 """
 
 from abc import abstractmethod
+from collections.abc import Callable
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
-from dgd.model.days import Outcomes, log_likelihood
+from dgd.model.days import Outcomes
+from dgd.model.held import Held
+from dgd.model.multinomial import log_likelihood
 from dgd.model.observation import AtNodes, integrate_groups
+from dgd.model.shape import Shape
 
 
 class AbstractContext(eqx.Module):
@@ -30,7 +36,7 @@ class AbstractContext(eqx.Module):
         """Of each cell's events; `patterns` are the probabilities of an event without context."""
 
     @abstractmethod
-    def coefficients(self) -> list[Array]:
+    def held(self) -> list[Held]:
         """The coefficients that the regulariser holds."""
 
 
@@ -49,7 +55,7 @@ class SharedContext(AbstractContext):
     ) -> Float[Array, "date unit cohort"]:
         return log_likelihood(patterns, outcomes.patterns)
 
-    def coefficients(self) -> list[Array]:
+    def held(self) -> list[Held]:
         return []
 
 
@@ -83,5 +89,12 @@ class EventContext(AbstractContext):
         size = cells[0] * cells[1] * cells[2]
         return jax.ops.segment_sum(of_group, events.cell, size).reshape(cells)
 
-    def coefficients(self) -> list[Array]:
-        return [self.effect]
+    def held(self) -> list[Held]:
+        return [Held("behavior", self.effect)]
+
+
+CONTEXTS: dict[str, Callable[[Shape], AbstractContext]] = {
+    "counts": lambda _shape: SharedContext(),
+    "events": lambda shape: EventContext(jnp.asarray(np.zeros((shape.contexts, shape.behaviors)))),
+}
+"""Contexts by the name a setting gives their supervision, each where training starts."""

@@ -4,12 +4,9 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
-from scipy.special import gammaln
 
+from dgd.model import negative_binomial
 from dgd.model.patterns import behavior_bits
-
-SMALLEST_PROBABILITY = 1e-300
-"""Keeps the logarithm finite where a leaf's mass has underflowed."""
 
 
 class Inputs(eqx.Module):
@@ -33,9 +30,14 @@ class Inputs(eqx.Module):
         return jnp.concatenate([self.calendar, self.summaries], axis=-1)
 
     @property
+    def people(self) -> Float[Array, "date unit cohort"]:
+        """n e: how many could be reached, counted as often as effort tries."""
+        return self.size * self.effort
+
+    @property
     def active(self) -> Float[Array, "date unit"]:
         """1 where a unit could have arrivals at all, else 0."""
-        return jnp.where((self.size * self.effort).sum(-1) > 0, 1.0, 0.0)
+        return jnp.where(self.people.sum(-1) > 0, 1.0, 0.0)
 
 
 class Prediction(eqx.Module):
@@ -115,12 +117,11 @@ class Outcomes(eqx.Module):
         """Everything the loss needs of recorded pattern counts, computed once."""
         arrivals = counts.sum(0)
         bits = behavior_bits(int(np.log2(len(counts))))
-        constant = gammaln(arrivals + dispersion) - gammaln(arrivals + 1.0) - gammaln(dispersion)
         return Outcomes(
             patterns=jnp.asarray(counts),
             arrivals=jnp.asarray(arrivals),
             behaviors=jnp.asarray(np.moveaxis(np.tensordot(bits.T, counts, 1), 0, -1)),
-            log_count_constant=jnp.asarray(constant),
+            log_count_constant=jnp.asarray(negative_binomial.log_constant(arrivals, dispersion)),
         )
 
 
@@ -129,10 +130,3 @@ def _behaviors_shown(
 ) -> Float[Array, "date unit cohort behavior"]:
     bits = behavior_bits(int(np.log2(len(patterns))))
     return jnp.moveaxis(jnp.tensordot(bits.T, patterns, 1), 0, -1)
-
-
-def log_likelihood(
-    probabilities: Float[Array, " pattern *cell"], counts: Float[Array, " pattern *cell"]
-) -> Float[Array, " *cell"]:
-    """sum_y C(y) log q(y) of every cell."""
-    return (counts * jnp.log(jnp.maximum(probabilities, SMALLEST_PROBABILITY))).sum(0)

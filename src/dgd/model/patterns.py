@@ -32,6 +32,14 @@ def behavior_bits(behaviors: int) -> Float[np.ndarray, "pattern behavior"]:
     return ((number[:, None] >> np.arange(behaviors)) & 1).astype(np.float64)
 
 
+def lower_triangular(
+    entries: Float[Array, " pair"], behaviors: int
+) -> Float[Array, "behavior behavior"]:
+    """Psi, strictly lower triangular, from its entries row by row."""
+    row, column = np.tril_indices(behaviors, -1)
+    return jnp.zeros((behaviors, behaviors)).at[row, column].set(entries)
+
+
 def integrate_patterns(
     logits: Float[Array, "behavior node cell"],
     weights: Float[Array, "node cell"],

@@ -7,14 +7,15 @@ integrated. The separated readout takes the two apart.
 """
 
 from abc import abstractmethod
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PyTree
 
-from dgd.model.population import AbstractPopulation, Support
+from dgd.model.population.population import AbstractPopulation, Support
 
 
 class Seen(NamedTuple):
@@ -27,6 +28,9 @@ class Seen(NamedTuple):
 class AbstractReadout(eqx.Module):
     """What every readout can do: say who is seen, given who is there and who arrives."""
 
+    name: ClassVar[str]
+    """What the setting `readout` calls it."""
+
     @abstractmethod
     def seen(self, there: Support, arriving: Float[Array, "date unit cohort node"]) -> Seen:
         """Whose behaviour is recorded; `arriving` is each node's share of a cell's arrivals."""
@@ -36,6 +40,24 @@ class AbstractReadout(eqx.Module):
         self, intensity: Float[Array, "date unit cohort"]
     ) -> Float[Array, "date unit cohort"]:
         """D: what the shares of those seen were divided by; `intensity` is that of arrivals."""
+
+    @abstractmethod
+    def who_is_seen(
+        self, there: AbstractPopulation, loading: Float[Array, " dim"]
+    ) -> AbstractPopulation:
+        """The population behind recorded arrivals, of which `loading` says who arrives often."""
+
+    @abstractmethod
+    def who_is_there(
+        self, there: AbstractPopulation, loading: Float[Array, " dim"]
+    ) -> AbstractPopulation:
+        """The population that, weighted by arrivals, shows the recorded behaviour."""
+
+    @abstractmethod
+    def other_form(
+        self, there: AbstractPopulation, loading: Float[Array, " dim"]
+    ) -> "tuple[AbstractPopulation, AbstractReadout]":
+        """The other readout, and the population it needs to show the same behaviour."""
 
     @abstractmethod
     def with_nodes(self, nodes: int) -> "AbstractReadout":
@@ -56,6 +78,8 @@ class ArrivalWeighted(AbstractReadout):
     .. math:: q(y) = \frac{E_P[\ell(U) p(y|U)]}{E_P[\ell(U)]}
     """
 
+    name: ClassVar[str] = "weighted"
+
     def seen(self, there: Support, arriving: Float[Array, "date unit cohort node"]) -> Seen:
         return Seen(there.points, arriving)
 
@@ -63,6 +87,22 @@ class ArrivalWeighted(AbstractReadout):
         self, intensity: Float[Array, "date unit cohort"]
     ) -> Float[Array, "date unit cohort"]:
         return intensity
+
+    def who_is_seen(
+        self, there: AbstractPopulation, loading: Float[Array, " dim"]
+    ) -> AbstractPopulation:
+        return there.tilted(loading)
+
+    def who_is_there(
+        self, there: AbstractPopulation, _loading: Float[Array, " dim"]
+    ) -> AbstractPopulation:
+        return there
+
+    def other_form(
+        self, there: AbstractPopulation, loading: Float[Array, " dim"]
+    ) -> tuple[AbstractPopulation, AbstractReadout]:
+        seen = self.who_is_seen(there, loading)
+        return seen, Separated(seen)
 
     def with_nodes(self, nodes: int) -> "ArrivalWeighted":  # noqa: ARG002 (it has none)
         return self
@@ -86,6 +126,8 @@ class Separated(AbstractReadout):
     population: AbstractPopulation
     """P~: those whose behaviour is recorded."""
 
+    name: ClassVar[str] = "separated"
+
     def seen(self, _there: Support, arriving: Float[Array, "date unit cohort node"]) -> Seen:
         own = self.population.support()
         shares = jnp.exp(own.log_weights)[None, None]
@@ -95,6 +137,21 @@ class Separated(AbstractReadout):
         self, intensity: Float[Array, "date unit cohort"]
     ) -> Float[Array, "date unit cohort"]:
         return jnp.ones_like(intensity)
+
+    def who_is_seen(
+        self, _there: AbstractPopulation, _loading: Float[Array, " dim"]
+    ) -> AbstractPopulation:
+        return self.population
+
+    def who_is_there(
+        self, _there: AbstractPopulation, loading: Float[Array, " dim"]
+    ) -> AbstractPopulation:
+        return self.population.tilted(-loading)
+
+    def other_form(
+        self, there: AbstractPopulation, loading: Float[Array, " dim"]
+    ) -> tuple[AbstractPopulation, AbstractReadout]:
+        return self.who_is_there(there, loading), ArrivalWeighted()
 
     def with_nodes(self, nodes: int) -> "Separated":
         return Separated(self.population.with_nodes(nodes))
@@ -107,8 +164,9 @@ class Separated(AbstractReadout):
         return eqx.tree_at(lambda own: own.population, free, self.population.trainable())
 
 
-READOUTS = {
-    "weighted": lambda _population: ArrivalWeighted(),
-    "separated": Separated,
+READOUTS: dict[str, Callable[[AbstractPopulation], AbstractReadout]] = {
+    ArrivalWeighted.name: lambda _population: ArrivalWeighted(),
+    Separated.name: Separated,
 }
-"""Readouts by name, each made from a population like the one that arrives."""
+"""Readouts by the name a setting gives them, each made from a population like the one that
+arrives."""

@@ -1,29 +1,28 @@
 """Every day's state under recorded feedback, without ever building a pattern.
 
-Memory, fatigue and the response shift depend on recorded counts and
-parameters only: they are geometric carry-over, computed for all days at once.
-Just the arrival states need yesterday's predicted arrivals, so one scan of
-arrival integrals remains. The 2^H work never sits inside it.
+What cohorts carry depends on recorded counts and parameters only: geometric
+carry-over, computed for all days at once, state after state. Just the arrival
+environment needs yesterday's predicted arrivals, so one scan of arrival
+integrals remains. The 2^H work never sits inside it.
 """
 
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from dgd.model.arrival import clipped
+from dgd.model.crowd import Crowd
 from dgd.model.days import Inputs, Outcomes, Prediction
-from dgd.model.feedback import State, innovation, signals
-from dgd.model.model import Model
-from dgd.model.observation import LOG_INTENSITY_RANGE, AtNodes, at_nodes, integrate
+from dgd.model.feedback.environment import EnvironmentState
+from dgd.model.feedback.feedback import State
+from dgd.model.feedback.signals import innovation, signals
+from dgd.model.observation import AtNodes, integrate
 
 LONGEST_KERNEL = 256
 """Days up to which carry-over is one small matrix product; longer series are scanned."""
-
-
-Environment: TypeAlias = tuple[Array, Array]
-"""The arrival states z and c of one day."""
 
 
 class Sweep(NamedTuple):
@@ -33,6 +32,15 @@ class Sweep(NamedTuple):
     nodes: AtNodes
     predictions: Prediction
     final: State
+
+
+class Observed(NamedTuple):
+    """States at the beginning of every day, and of the day after the last."""
+
+    states: State
+    final: State
+    at_rest: Float[Array, "date unit cohort node"]
+    """Each node's exponent without the environment, which predictions reuse."""
 
 
 def carry_over(
@@ -56,49 +64,57 @@ def carry_over(
     return (kernel @ sources).reshape(days + 1, *initial.shape[1:])
 
 
-def observed_states(
-    model: Model, inputs: Inputs, outcomes: Outcomes, initial: State
-) -> tuple[State, State, Float[Array, "date unit cohort node"]]:
-    """States at the beginning of every day, the state after the last day, and each
-    node's exponent at rest, which predictions reuse."""
-    feedback, reference = model.feedback, model.reference
-    signal = signals(outcomes.arrivals, outcomes.behaviors, reference)
-    memory = carry_over(feedback.memory_retention, initial.memory, feedback.memory_input(signal))
-    fatigue = carry_over(
-        feedback.fatigue_retention, initial.fatigue, feedback.fatigue_input(signal)
-    )
-    shift_input = feedback.shift_input(signal, fatigue[1:], reference)
-    shift = carry_over(feedback.shift_retention, initial.shift, shift_input)
+def carried_paths(
+    crowd: Crowd, outcomes: Outcomes, initial: State
+) -> dict[str, Float[Array, "date_and_one cohort ..."]]:
+    """What cohorts carry at the beginning of every day, and of the day after the last."""
+    signal = signals(outcomes.arrivals, outcomes.behaviors, crowd.reference)
+    paths: dict[str, Array] = {}
+    today: dict[str, Array] = {}
+    for part in crowd.feedback.carried:
+        added = part.input(signal, today, crowd.reference)
+        paths[part.name] = carry_over(part.retention, initial.carried[part.name], added)
+        today[part.name] = paths[part.name][1:]
+    return paths
 
-    support = model.population.support()
-    at_rest = model.arrival.log_intensity_at_rest(reference, support, inputs.features, shift[:-1])
+
+def observed_states(crowd: Crowd, inputs: Inputs, outcomes: Outcomes, initial: State) -> Observed:
+    """Every day's state under the counts recorded before it."""
+    paths = carried_paths(crowd, outcomes, initial)
+    carried = {name: path[:-1] for name, path in paths.items()}
+    days = len(outcomes.arrivals)
+    calm = EnvironmentState(jnp.zeros(days), jnp.zeros(inputs.active.shape))
+    support = crowd.population.support()
+    at_rest = crowd.arrival.exponent_at_rest(
+        crowd.reference, support, inputs.features, crowd.moved(State(carried, calm))
+    )
     node_weights = jnp.exp(support.log_weights)
 
-    def step(environment: Environment, day: tuple[Array, ...]) -> tuple[Environment, Environment]:
-        common, unit = environment
+    def step(
+        environment: EnvironmentState, day: tuple[Array, ...]
+    ) -> tuple[EnvironmentState, EnvironmentState]:
         exponent, people, recorded, active = day
-        log_intensity = jnp.clip(exponent + (common + unit)[:, None, None], *LOG_INTENSITY_RANGE)
+        log_intensity = clipped(exponent + environment.exponent[0][:, None, None])
         expected = (people[..., None] * node_weights[None] * jnp.exp(log_intensity)).sum((1, 2))
         surprise = innovation(recorded[None], expected[None], active[None])
-        common, unit = feedback.next_environment(common[None], unit[None], surprise)
-        return (common[0], unit[0]), environment
+        return crowd.feedback.environment.advance(environment, surprise), environment
 
-    days = (at_rest, inputs.size * inputs.effort, outcomes.arrivals.sum(-1), inputs.active)
-    last, (common, unit) = jax.lax.scan(step, (initial.common[0], initial.unit[0]), days)
-    states = State(shift[:-1], memory[:-1], fatigue[:-1], common, unit)
-    final = State(shift[-1:], memory[-1:], fatigue[-1:], last[0][None], last[1][None])
-    return states, final, at_rest
+    walked = (at_rest, inputs.people, outcomes.arrivals.sum(-1), inputs.active)
+    last, path = jax.lax.scan(step, initial.environment, walked)
+    environment: EnvironmentState = jax.tree.map(lambda x: x[:, 0], path)
+    final = {name: path[-1:] for name, path in paths.items()}
+    return Observed(State(carried, environment), State(final, last), at_rest)
 
 
-def observe(model: Model, inputs: Inputs, outcomes: Outcomes, initial: State) -> Sweep:
+def observe(crowd: Crowd, inputs: Inputs, outcomes: Outcomes, initial: State) -> Sweep:
     """Predict every day from the counts recorded before it."""
-    states, final, at_rest = observed_states(model, inputs, outcomes, initial)
-    there = model.population.support()
-    nodes = at_nodes(model.behavior, model.readout, there, at_rest, states, inputs, inputs.features)
-    return Sweep(states, nodes, integrate(nodes, model.behavior.dependence), final)
+    states, final, at_rest = observed_states(crowd, inputs, outcomes, initial)
+    exponent = at_rest + states.environment.exponent[:, :, None, None]
+    nodes = crowd.respond(states, inputs, exponent)
+    return Sweep(states, nodes, integrate(nodes, crowd.response.dependence), final)
 
 
-def expect_next(model: Model, sweep: Sweep, inputs: Inputs) -> tuple[AtNodes, Prediction]:
+def expect_next(crowd: Crowd, sweep: Sweep, inputs: Inputs) -> tuple[AtNodes, Prediction]:
     """Leave every day but the last by expected feedback and predict the day after.
 
     Each day is left before its outcome: summaries and sizes as they stood on
@@ -107,7 +123,7 @@ def expect_next(model: Model, sweep: Sweep, inputs: Inputs) -> tuple[AtNodes, Pr
     states = jax.tree.map(lambda x: x[:-1], sweep.states)
     left = sweep.predictions.between(0, -1)
     today = inputs.between(0, -1)
-    free = model.advance(states, today, left, left.arrivals, left.behaviors)
+    free = crowd.advance(states, today, left, left.arrivals, left.behaviors)
     following = Inputs(inputs.calendar[1:], today.summaries, today.size, inputs.effort[1:])
-    nodes = model.at_nodes(free, following)
-    return nodes, integrate(nodes, model.behavior.dependence)
+    nodes = crowd.at_nodes(free, following)
+    return nodes, integrate(nodes, crowd.response.dependence)

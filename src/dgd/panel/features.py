@@ -6,15 +6,19 @@ stay as they stood at the origin. All are scaled on the training days.
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from dgd.model.feedback import RATE_SMOOTHING
+from dgd.files.tensors import Tensors
+from dgd.model.feedback.signals import RATE_SMOOTHING
 from dgd.panel.panel import Panel
 from dgd.panel.split import Split, mean_per_period
 
 DAYS_TO_LEARN_WEEKDAYS = 14
+MEASURES = ("first_arrivals", "first_behaviors", "rates")
+SCALINGS = ("known_scaling", "summary_scaling", "context_scaling")
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +112,22 @@ class FeatureMaker:
         return self.summary_scaling.apply(
             np.concatenate([np.log1p(arrivals)[..., None], rates], -1)
         )
+
+    def stored(self) -> tuple[dict[str, Any], Tensors]:
+        """Everything that a file must keep."""
+        facts = {"calendar": self.calendar, "retention": self.retention}
+        tensors = {name: getattr(self, name) for name in MEASURES}
+        for name in SCALINGS:
+            scaling: Scaling = getattr(self, name)
+            tensors |= {f"{name}/center": scaling.center, f"{name}/scale": scaling.scale}
+        return facts, {f"features/{name}": tensor for name, tensor in tensors.items()}
+
+    @staticmethod
+    def restored(facts: dict[str, Any], tensors: Tensors) -> "FeatureMaker":
+        """The maker that `stored` describes."""
+        own = {name.removeprefix("features/"): tensor for name, tensor in tensors.items()}
+        scalings = {n: Scaling(own[f"{n}/center"], own[f"{n}/scale"]) for n in SCALINGS}
+        return FeatureMaker(**facts, **{name: own[name] for name in MEASURES}, **scalings)
 
     def _average(self, counts: np.ndarray, first: np.ndarray) -> np.ndarray:
         path = [first]

@@ -167,7 +167,7 @@ class Panel:
         """Y_h = sum over patterns of y_h C(y)."""
         return self.patterns @ behavior_bits(len(self.behaviors)).astype(np.int64)
 
-    def place(self, moment: Moment, name: str) -> int:
+    def index(self, moment: Moment, name: str) -> int:
         """The day number of a counted date given by the user as `name`."""
         steps = (self.period.parse(moment, name) - self.dates[0]) / self.period.step
         if steps != int(steps) or not 0 <= steps < self.days:
@@ -179,7 +179,7 @@ class Panel:
 
     def through(self, moment: Moment) -> "Panel":
         """The panel as it stood at the end of `moment`: later counts are not yet known."""
-        stop = self.place(moment, "moment") + 1
+        stop = self.index(moment, "moment") + 1
         events = None if self.events is None else self.events.between(0, stop)
         return replace(self, patterns=self.patterns[:stop], size=self.size[:stop], events=events)
 

@@ -26,9 +26,9 @@ class Split:
         panel: Panel, train_end: Moment, validation_end: Moment, warmup_end: Moment | None
     ) -> "Split":
         """Read the last day of each range, given as dates; later days are for testing."""
-        first = 0 if warmup_end is None else panel.place(warmup_end, "warmup_end") + 1
-        train_stop = panel.place(train_end, "train_end") + 1
-        validation_stop = panel.place(validation_end, "validation_end") + 1
+        first = 0 if warmup_end is None else panel.index(warmup_end, "warmup_end") + 1
+        train_stop = panel.index(train_end, "train_end") + 1
+        validation_stop = panel.index(validation_end, "validation_end") + 1
         if train_stop >= validation_stop:
             raise InputError(
                 f"train_end {train_end} is not before validation_end {validation_end}; "

@@ -1,5 +1,5 @@
 """The paper's tables, one file each, computed here and set beside its figures."""
 
-from dgd.paper.tables import TABLES, reproduce
+import lazy_loader
 
-__all__ = ["TABLES", "reproduce"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

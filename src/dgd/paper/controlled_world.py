@@ -11,12 +11,19 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.special import logit
 
-from dgd.model.feedback import Feedback, Reference
-from dgd.model.model import Model
-from dgd.model.observation import Arrival, Behavior
-from dgd.model.population import GaussianMixture, raw_scale
+from dgd.model.arrival import Arrival
+from dgd.model.crowd import Crowd
+from dgd.model.feedback.environment import ArrivalEnvironment
+from dgd.model.feedback.fatigue import Fatigue
+from dgd.model.feedback.feedback import Feedback
+from dgd.model.feedback.memory import Memory
+from dgd.model.feedback.shift import Shift
+from dgd.model.first_values import first_factor
+from dgd.model.population.gaussian_mixture import GaussianMixture, raw_scale
+from dgd.model.reference import Reference
+from dgd.model.response import Response
 from dgd.runtime import computing
-from dgd.simulation.draw import WEEKDAYS, World
+from dgd.simulation.world import WEEKDAYS, World
 
 NODES = 9
 DISPERSION = 80.0
@@ -40,31 +47,30 @@ def controlled_world() -> World:
             feature_effect=jnp.zeros(WEEKDAYS),
             loading=jnp.asarray([0.2]),
         )
-        behavior = Behavior(
+        response = Response(
             unit_intercept=jnp.asarray([[0.1, -0.1], [-0.1, 0.1]]),
             cohort_intercept=jnp.asarray(logit([[0.2, 0.15], [0.3, 0.1]])),
             feature_effect=jnp.zeros((WEEKDAYS, 2)),
-            memory_effect=jnp.asarray([[1.5, 0.5], [0.5, 1.5]]),
-            fatigue_effect=jnp.zeros(2),
-            environment_effect=jnp.zeros(2),
             free_loading=jnp.asarray([[0.6]]),
             dependence_entries=jnp.asarray([0.5]),
         )
-        feedback = Feedback(
-            raw_memory_retention=jnp.asarray(logit(0.9)),
-            raw_fatigue_retention=jnp.asarray(logit(0.8)),
-            raw_shift_retention=jnp.asarray(logit(0.9)),
-            raw_environment_retention=jnp.asarray(logit(0.7)),
-            raw_common_gain=jnp.asarray(logit(0.2)),
-            raw_unit_gain=jnp.asarray(logit(0.2)),
-            rate_response=jnp.asarray([[0.25], [0.25]]),
-            fatigue_response=jnp.asarray([0.0]),
+        carried = (
+            Memory(first_factor(0.9), jnp.asarray([[1.5, 0.5], [0.5, 1.5]])),
+            Fatigue(first_factor(0.8), jnp.zeros(2)),
+            Shift(first_factor(0.9), jnp.asarray([[0.25], [0.25]]), jnp.asarray([0.0])),
         )
+        environment = ArrivalEnvironment(
+            raw_retention=first_factor(0.7),
+            raw_common_gain=first_factor(0.2),
+            raw_unit_gain=first_factor(0.2),
+            effect=jnp.zeros(2),
+        )
+        feedback = Feedback(carried, environment)
         reference = Reference(
             log_baseline=jnp.asarray(np.log(ARRIVALS / sizes)),
             rates=jnp.asarray([[0.25, 0.2], [0.35, 0.15]]),
             size=jnp.asarray(sizes.max(0)),
         )
-        model = Model(population, arrival, behavior, feedback, reference)
+        crowd = Crowd(population, arrival, response, feedback, reference)
     names = (("first", "second"), ("a", "b"), ("click", "like"))
-    return World(model, *names, sizes, dispersion=DISPERSION)
+    return World(crowd, *names, sizes, dispersion=DISPERSION)

@@ -18,9 +18,9 @@ def data_windows(scored: Scored) -> pl.DataFrame:
     for name, dataset in scored.windows.all.items():
         counted = {row["part"]: row for row in dataset.parts.iter_rows(named=True)}
         days, events, behaviors = PAPER.get(name, ((None,) * 3, (None,) * 3, None))
-        for place, part in enumerate(PARTS):
+        for index, part in enumerate(PARTS):
             found = counted[part]
-            rows.append(("", name, f"{part} days", float(found["days"]), None, days[place]))
-            rows.append(("", name, f"{part} events", float(found["events"]), None, events[place]))
+            rows.append(("", name, f"{part} days", float(found["days"]), None, days[index]))
+            rows.append(("", name, f"{part} events", float(found["events"]), None, events[index]))
         rows.append(("", name, "behaviors", float(len(dataset.panel.behaviors)), None, behaviors))
     return pl.DataFrame(rows, schema=ROW, orient="row")

@@ -7,7 +7,8 @@ from dgd.estimator import DGD
 from dgd.model.patterns import behavior_bits
 from dgd.paper.controlled_world import DISPERSION, NODES, controlled_world
 from dgd.paper.models import ROW, Scored
-from dgd.simulation.draw import World, simulate
+from dgd.simulation.draw import simulate
+from dgd.simulation.world import World
 
 SEEDS = (20260912, 20260913, 20260914)
 TRAIN, VALIDATION, TEST = 20, 8, 12
@@ -27,8 +28,8 @@ def dynamics_recovery(scored: Scored) -> pl.DataFrame:
     for model, dynamics in MODELS.items():
         scored.progress(f"fitting {model} to the controlled world")
         scores = np.array([recover(world, dynamics, seed) for seed in SEEDS])
-        for place, metric in enumerate(("joint KL", "marginal MAE")):
-            found = scores[:, place]
+        for index, metric in enumerate(("joint KL", "marginal MAE")):
+            found = scores[:, index]
             figures = (float(found.mean()), float(found.std(ddof=1)), PAPER[model, metric])
             rows.append((model, "controlled dynamics", metric, *figures))
     return pl.DataFrame(rows, schema=ROW, orient="row")
@@ -53,7 +54,7 @@ def recover(world: World, dynamics: str, seed: int) -> tuple[float, float]:
         seeds=[seed],
     )
     days = np.arange(TRAIN + VALIDATION, len(dates))
-    found, true = fit.predict(days - 1, 1)[1][0, 0], drawn.patterns[days]
+    found, true = fit.predict(days - 1, 1).patterns[0, 0], drawn.patterns[days]
     divergence = (true * np.log(true / found)).sum(-1).mean()
     marginal = np.abs((true - found) @ behavior_bits(len(world.behaviors))).mean()
     return float(divergence), float(marginal)

@@ -30,6 +30,7 @@ KUAIRAND_VARIANTS = {
 }
 DISTRIBUTION = ("population.logits", "population.means", "population.raw_diagonal")
 FEEDBACK = "feedback."
+UNIT_GAIN = "feedback.environment.raw_unit_gain"
 
 
 class Row(NamedTuple):
@@ -111,7 +112,7 @@ def _of_gradients(fit: Fit, window: str) -> Iterator[Row]:
     yield Row("DGD", window, "autodiff against central differences", off, None, None)
     dynamics = table.filter(pl.col("array").str.starts_with(FEEDBACK))
     if len(fit.panel.units) == 1:  # a single unit cannot depart from the common environment
-        dynamics = dynamics.filter(pl.col("array") != "feedback.raw_unit_gain")
+        dynamics = dynamics.filter(pl.col("array") != UNIT_GAIN)
     least = float(dynamics["largest gradient"].to_numpy().min())
     yield Row("DGD", window, "smallest gradient of feedback", least, None, None)
 

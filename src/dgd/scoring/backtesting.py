@@ -9,31 +9,20 @@ five three-day endpoints. Each seed is scored on its own, then scores are averag
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations
 from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
-from jaxtyping import Float, Int
+from jaxtyping import Int
 
 from dgd.errors import InputError
-from dgd.forecasting.protocol import (
-    Fitted,
-    Forecaster,
-    checked_dispersion,
-    checked_predictions,
-    settings_of,
-)
-from dgd.model.patterns import behavior_bits
+from dgd.forecasting.predictive import Predictive
+from dgd.forecasting.protocol import Fitted, Forecaster, checked_prediction, settings_of
+from dgd.forecasting.totals import daily_totals
 from dgd.panel.panel import Panel
-from dgd.scoring import behavior_scores, count_scores
+from dgd.scoring.day_scores import score_days
 from dgd.tables.frames import from_polars
 from dgd.tables.periods import Moment
-
-Endpoint: TypeAlias = tuple[
-    Float[np.ndarray, "seed day unit cohort"], Float[np.ndarray, "seed day unit cohort pattern"]
-]
-"""Arrivals and joint probabilities forecast for one day per origin."""
 
 BacktestProgress: TypeAlias = Callable[[str, int, int, float], None]
 """Told (model, seed, epochs done, best validation objective) now and then."""
@@ -55,6 +44,12 @@ class Backtest:
     def settings(self) -> dict[str, dict[str, Any]]:
         """What every forecaster was given or chose on the validation days."""
         return {name: settings_of(fitted) for name, fitted in self.fits.items()}
+
+    @property
+    def diverged(self) -> dict[str, tuple[int, ...]]:
+        """The seeds whose training diverged, of every forecaster that has such seeds."""
+        found = {name: getattr(fitted, "diverged", ()) for name, fitted in self.fits.items()}
+        return {name: seeds for name, seeds in found.items() if seeds}
 
     def to_frame(self, kind: str | None = None) -> Any:
         """One row per model, horizon and metric.
@@ -84,6 +79,14 @@ class Backtest:
         """
         return from_polars(self.totals, kind or self.panel.kind)
 
+    def payload(self) -> dict[str, Any]:
+        """Scores, settings and daily totals as plain values."""
+        return {
+            "scores": self.to_frame("polars").to_dicts(),
+            "settings": self.settings,
+            "daily": self.daily("polars").to_dicts(),
+        }
+
     def __repr__(self) -> str:
         horizons = ", ".join(str(h) for h in self.scores["horizon"].unique().sort())
         return f"Backtest({', '.join(self.fits)}; horizons {horizons}; {self.panel!r})"
@@ -106,7 +109,7 @@ def backtest(
     **Arguments:**
 
     - `forecasters`: by name; objects with `fit`, or already fitted ones with `predict`
-        (see `dgd.forecaster`), your own included.
+        (see `dgd.forecasting`), your own included.
     - `horizons`: how many days ahead; each is scored at its endpoint.
     - `train_end`, `validation_end`, `warmup_end`: as in `DGD.fit`; the days
         after `validation_end` are only scored.
@@ -118,7 +121,9 @@ def backtest(
     pairs = {horizon: _origins(panel, first, horizon) for horizon in _refuse_horizons(horizons)}
     if not forecasters:
         raise InputError("forecasters is empty; name at least one, like {'dgd': dgd.DGD()}.")
-    fits, scores, totals = {}, [], []
+    fits: dict[str, Fitted] = {}
+    scores: list[pl.DataFrame] = []
+    totals: list[pl.DataFrame] = []
     for name, forecaster in forecasters.items():
         if isinstance(forecaster, Fitted):
             fitted = forecaster
@@ -136,105 +141,33 @@ def backtest(
         _refuse_foreign(name, fitted, panel, first)
         fits[name] = fitted
         for horizon, origins in pairs.items():
-            labels = {"model": name, "horizon": horizon}
-            arrivals, patterns = checked_predictions(name, fitted, origins, horizon)
-            dispersion = checked_dispersion(name, fitted, origins, arrivals)
-            endpoint = (arrivals[:, -1], patterns[:, -1])
-            spread = None if dispersion is None else dispersion[:, -1]
-            scores.append(_scores(panel, origins + horizon, endpoint, spread, labels))
-            totals.append(_totals(panel, origins, horizon, endpoint, name))
+            predicted = checked_prediction(name, fitted, origins, horizon)
+            labels = [pl.lit(name).alias("model"), pl.lit(horizon, pl.Int64).alias("horizon")]
+            scored = _scores(panel, origins + horizon, predicted.at(-1))
+            scores.append(scored.select(*labels, pl.all()))
+            total = daily_totals(panel, origins, horizon, predicted)
+            totals.append(total.select(*labels, pl.all()))
     return Backtest(panel, fits, pl.concat(scores), pl.concat(totals))
 
 
-def score_days(
-    panel: Panel,
-    days: Int[np.ndarray, " day"],
-    arrivals: Float[np.ndarray, "day unit cohort"],
-    patterns: Float[np.ndarray, "day unit cohort pattern"],
-    dispersion: Float[np.ndarray, "day unit cohort"] | None = None,
-) -> dict[str, float]:
-    """Every score of one forecast for `days` of the panel, by name.
-
-    Deviance and CRPS need the `dispersion` of a forecast distribution;
-    co-occurrence needs at least two behaviours.
-    """
-    counts = panel.patterns[days].astype(np.float64)
-    recorded = panel.arrivals[days].astype(np.float64)
-    by_behavior = behavior_scores.brier(counts, patterns)
-    found = {
-        "joint_nll": behavior_scores.joint_nll(counts, patterns),
-        "mean_brier": behavior_scores.mean_brier(counts, patterns),
-        **{f"brier_{b}": float(by_behavior[h]) for h, b in enumerate(panel.behaviors)},
-        "rate_mae": behavior_scores.rate_mae(counts, patterns),
-        "cohort_rate_mae": behavior_scores.cohort_rate_mae(counts, patterns),
-        "behavior_count_mae": behavior_scores.behavior_count_mae(counts, arrivals, patterns),
-        "arrival_mae": count_scores.arrival_mae(recorded, arrivals),
-        "cell_arrival_mae": count_scores.cell_arrival_mae(recorded, arrivals),
-    }
-    if len(panel.behaviors) > 1:
-        found["pair_mae"] = behavior_scores.pair_mae(counts, patterns)
-        named = combinations(panel.behaviors, 2)
-        pairs = zip(named, behavior_scores.pair_errors(counts, patterns), strict=True)
-        found |= {f"pair_mae_{one}_{other}": float(error) for (one, other), error in pairs}
-    if dispersion is not None:
-        law = (recorded, arrivals, dispersion)
-        found["arrival_deviance"] = count_scores.negative_binomial_deviance(*law)
-        found["arrival_crps"] = count_scores.negative_binomial_crps(*law)
-    return found
-
-
-def _scores(
-    panel: Panel,
-    days: Int[np.ndarray, " day"],
-    endpoint: Endpoint,
-    dispersion: Float[np.ndarray, "seed day unit cohort"] | None,
-    labels: Mapping[str, Any],
-) -> pl.DataFrame:
+def _scores(panel: Panel, days: Int[np.ndarray, " day"], predicted: Predictive) -> pl.DataFrame:
+    """Every seed's scores of a forecast with one step."""
     rows = []
-    for seed, (arrivals, patterns) in enumerate(zip(*endpoint, strict=True)):
-        spread = None if dispersion is None else dispersion[seed]
+    for seed in range(len(predicted.arrivals)):
+        arrivals, patterns = predicted.arrivals[seed, 0], predicted.patterns[seed, 0]
+        dispersion = predicted.dispersion
+        spread = dispersion[seed, 0] if isinstance(dispersion, np.ndarray) else None
         found = score_days(panel, days, arrivals, patterns, spread)
         rows += [
-            {**labels, "metric": metric, "seed": seed, "score": score, "origins": len(days)}
+            {"metric": metric, "seed": seed, "score": score, "origins": len(days)}
             for metric, score in found.items()
         ]
     return pl.DataFrame(rows)
 
 
-def _totals(
-    panel: Panel,
-    origins: Int[np.ndarray, " origin"],
-    horizon: int,
-    endpoint: Endpoint,
-    name: str,
-) -> pl.DataFrame:
-    days = origins + horizon
-    arrivals, patterns = endpoint
-    shown = (arrivals[..., None] * (patterns @ behavior_bits(len(panel.behaviors)))).sum((2, 3))
-    forecast = {"arrivals": arrivals.sum((2, 3)).mean(0)}
-    recorded = {"arrivals": panel.arrivals[days].sum((1, 2))}
-    for h, behavior in enumerate(panel.behaviors):
-        forecast[behavior] = shown[..., h].mean(0)
-        recorded[behavior] = panel.behavior_counts[days, ..., h].sum((1, 2))
-    tables = [
-        pl.DataFrame(
-            [
-                panel.period.series("origin", panel.dates[origins]),
-                panel.period.series("date", panel.dates[days]),
-                pl.Series("series", [series] * len(days)),
-                pl.Series("observed", recorded[series]),
-                pl.Series("forecast", forecast[series]),
-            ]
-        )
-        for series in forecast
-    ]
-    named = [pl.lit(name).alias("model"), pl.lit(horizon, pl.Int64).alias("horizon")]
-    return pl.concat(tables).select(*named, pl.all())
-
-
 def _first_test_day(panel: Panel, validation_end: Moment, test_start: Moment | None) -> int:
-    after = panel.place(validation_end, "validation_end") + 1
-    first = after if test_start is None else panel.place(test_start, "test_start")
+    after = panel.index(validation_end, "validation_end") + 1
+    first = after if test_start is None else panel.index(test_start, "test_start")
     if first < after:
         raise InputError(
             f"test_start {test_start} is not after validation_end {validation_end}; days on which "
@@ -282,5 +215,5 @@ def _refuse_foreign(name: str, fitted: object, panel: Panel, first: int) -> None
 def _not_a_forecaster(name: str, found: object) -> InputError:
     return InputError(
         f'forecaster "{name}" is a {type(found).__name__} without fit, or without panel, split '
-        "and predict once fitted; see dgd.forecaster for what it needs."
+        "and predict once fitted; see dgd.forecasting for what it needs."
     )

@@ -1,16 +1,19 @@
 """The main job on a world with known truth: draw, fit, compare, forecast."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from dgd.estimator import DGD
 from dgd.fit import Fit
-from dgd.forecasting.forecast import average
+from dgd.forecasting.totals import daily_totals
 from dgd.learning.loop import Progress
 from dgd.model.patterns import behavior_bits
-from dgd.simulation.draw import Simulated, example_world, simulate
+from dgd.panel.panel import Panel
+from dgd.simulation.draw import Simulated, simulate
+from dgd.simulation.example import example_world
 
 TRAIN_DAYS, VALIDATION_DAYS, TEST_DAYS = 70, 14, 28
 SEEDS = (1, 2, 3)
@@ -25,6 +28,23 @@ class Demonstration:
     recovery: pl.DataFrame
     divergence: pl.DataFrame
     forecasts: pl.DataFrame
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Every table, under the title that people see."""
+        return {
+            "Training": self.fit.summary("polars"),
+            "Response probabilities on the test days: true and recovered": self.recovery,
+            "Distance to the true joint probabilities on the test days": self.divergence,
+            "Forecasts against what then happened": self.forecasts,
+        }
+
+    def payload(self) -> dict[str, Any]:
+        """The tables as plain values."""
+        return {
+            "recovery": self.recovery.to_dicts(),
+            "divergence": self.divergence.to_dicts(),
+            "forecasts": self.forecasts.to_dicts(),
+        }
 
 
 def demonstrate(model: DGD | None = None, progress: Progress | None = None) -> Demonstration:
@@ -50,8 +70,7 @@ def demonstrate(model: DGD | None = None, progress: Progress | None = None) -> D
 
 def _one_day_patterns(fit: Fit) -> tuple[np.ndarray, np.ndarray]:
     days = np.arange(fit.split.validation_stop, fit.panel.days)
-    arrivals, patterns = fit.predict(days - 1, 1)
-    return average(arrivals[:, 0], patterns[:, 0])[1], days
+    return fit.predict(days - 1, 1).averaged().patterns[0, 0], days
 
 
 def _recovery(drawn: Simulated, predicted: np.ndarray, days: np.ndarray) -> pl.DataFrame:
@@ -100,24 +119,31 @@ def _divergence(drawn: Simulated, predicted: np.ndarray, days: np.ndarray) -> pl
 def _forecasts(fit: Fit) -> pl.DataFrame:
     """Mean absolute error of daily totals one and seven days ahead, against the last day's."""
     panel = fit.panel
-    observed = np.column_stack([panel.arrivals.sum((1, 2)), panel.behavior_counts.sum((1, 2))])
-    rows = []
+    parts = []
     for horizon in (1, 7):
         origins = np.arange(fit.split.validation_stop - 1, panel.days - horizon)
-        arrivals, patterns = fit.predict(origins, horizon)
-        expected, q = average(arrivals[:, -1], patterns[:, -1])
-        shown = expected[..., None] * (q @ behavior_bits(len(panel.behaviors)))
-        forecast = np.column_stack([expected.sum((1, 2)), shown.sum((1, 2))])
-        happened = observed[origins + horizon]
-        for place, name in enumerate(["arrivals", *panel.behaviors]):
-            rows.append(
-                {
-                    "days ahead": horizon,
-                    "daily total": name,
-                    "happened (mean)": happened[:, place].mean(),
-                    "forecast (mean)": forecast[:, place].mean(),
-                    "dgd error": np.abs(forecast - happened)[:, place].mean(),
-                    "last-day error": np.abs(observed[origins] - happened)[:, place].mean(),
-                }
+        totals = daily_totals(panel, origins, horizon, fit.predict(origins, horizon))
+        observed, forecast = pl.col("observed").cast(pl.Float64), pl.col("forecast")
+        last = _last_days(panel, origins)
+        parts.append(
+            totals.with_columns(last)
+            .group_by("series", maintain_order=True)
+            .agg(
+                observed.mean().alias("happened (mean)"),
+                forecast.mean().alias("forecast (mean)"),
+                (forecast - observed).abs().mean().alias("dgd error"),
+                (pl.col("last day") - observed).abs().mean().alias("last-day error"),
             )
-    return pl.DataFrame(rows)
+            .select(
+                pl.lit(horizon).alias("days ahead"), pl.col("series").alias("daily total"),
+                pl.all().exclude("series"),
+            )
+        )  # fmt: skip
+    return pl.concat(parts)
+
+
+def _last_days(panel: Panel, origins: np.ndarray) -> pl.Series:
+    """What each origin itself recorded, in the order of `daily_totals`."""
+    arrivals = panel.arrivals[origins].sum((1, 2))
+    shown = panel.behavior_counts[origins].sum((1, 2))
+    return pl.Series("last day", np.r_[arrivals, shown.T.ravel()])

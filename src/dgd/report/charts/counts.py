@@ -5,8 +5,7 @@ import numpy as np
 import polars as pl
 
 from dgd.fit import Fit
-from dgd.forecasting.forecast import average
-from dgd.model.patterns import behavior_bits
+from dgd.forecasting.totals import ARRIVALS, daily_totals
 
 
 def counts_table(fit: Fit, horizon: int = 1) -> pl.DataFrame:
@@ -14,29 +13,17 @@ def counts_table(fit: Fit, horizon: int = 1) -> pl.DataFrame:
 
     The quantities are arrivals and every behaviour, summed over units and cohorts.
     """
-    panel = fit.panel
-    first = max(fit.split.first - 1, 0)
-    origins = np.arange(first, panel.days - horizon)
-    arrivals, patterns = fit.predict(origins, horizon)
-    expected, q = average(arrivals[:, -1], patterns[:, -1])
-    shown = expected[..., None] * (q @ behavior_bits(len(panel.behaviors)))
-    endpoints = origins + horizon
-    forecasts = np.column_stack([expected.sum((1, 2)), shown.sum((1, 2))])
-    observed = np.column_stack([panel.arrivals.sum((1, 2)), panel.behavior_counts.sum((1, 2))])
-    names = ["arrivals", *panel.behaviors]
-    parts = [
-        pl.DataFrame(
-            [
-                panel.period.series("date", panel.dates[endpoints]),
-                pl.Series("quantity", [name] * len(endpoints)),
-                pl.Series("observed", observed[endpoints, place].astype(np.float64)),
-                pl.Series("forecast", forecasts[:, place]),
-                pl.Series("range", [_range(fit, int(day)) for day in endpoints]),
-            ]
-        )
-        for place, name in enumerate(names)
-    ]
-    return pl.concat(parts)
+    origins = np.arange(fit.first_origin, fit.panel.days - horizon)
+    totals = daily_totals(fit.panel, origins, horizon, fit.predict(origins, horizon))
+    ranges = [_range(fit, int(day)) for day in origins + horizon]
+    series = 1 + len(fit.panel.behaviors)
+    return totals.select(
+        "date",
+        pl.col("series").alias("quantity"),
+        pl.col("observed").cast(pl.Float64),
+        "forecast",
+        pl.Series("range", ranges * series),
+    )
 
 
 def _range(fit: Fit, day: int) -> str:
@@ -62,7 +49,7 @@ def counts_chart(fit: Fit, horizon: int = 1) -> alt.FacetChart:
     return (
         alt.layer(observed, forecast)
         .properties(width=620, height=110)
-        .facet(row=alt.Row("quantity:N", title=None, sort=["arrivals", *fit.panel.behaviors]))
+        .facet(row=alt.Row("quantity:N", title=None, sort=[ARRIVALS, *fit.panel.behaviors]))
         .resolve_scale(y="independent")
         .properties(
             title=f"Counts per {fit.panel.period.name}: observed (points), forecast {days} ahead"

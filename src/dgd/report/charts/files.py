@@ -6,7 +6,7 @@ from pathlib import Path
 import altair as alt
 
 from dgd.errors import InputError
-from dgd.files.tensors import write_atomically
+from dgd.files.atomic import write_atomically
 
 
 def save_chart(chart: alt.TopLevelMixin, path: Path) -> None:

@@ -3,7 +3,7 @@
 import altair as alt
 import polars as pl
 
-from dgd.diagnostics.people import VIEWS, people
+from dgd.diagnostics.crowd_views import VIEWS, people
 from dgd.fit import Fit
 from dgd.report.charts.population import COHORTS_IN_A_ROW, cohort_facet, density_of
 from dgd.runtime import computing
@@ -12,14 +12,14 @@ from dgd.runtime import computing
 def people_density_table(fit: Fit) -> pl.DataFrame:
     """One row per seed, view, cohort and propensity: the density of the first dimension."""
     parts = []
-    for run in fit.runs:
+    for seed, crowd in zip(fit.seeds, fit.crowds, strict=True):
         for view, of in VIEWS.items():
             with computing():
-                population = of(run.parameters)
+                population = of(crowd)
             table = density_of(population, fit.panel.cohorts)
             parts.append(
                 table.select(
-                    pl.lit(run.seed, pl.Int64).alias("seed"), pl.lit(view).alias("people"), pl.all()
+                    pl.lit(seed, pl.Int64).alias("seed"), pl.lit(view).alias("people"), pl.all()
                 )
             )
     return pl.concat(parts)
@@ -30,7 +30,7 @@ def people_chart(fit: Fit) -> alt.FacetChart:
     panel_width = max(160, 620 // min(COHORTS_IN_A_ROW, len(fit.panel.cohorts)))
     color = alt.Color("people:N", title="people", sort=list(VIEWS))
     of_seed = alt.Detail("seed:N")
-    if fit.settings.population in ("discrete", "point"):
+    if not fit.crowds[0].population.has_density:
         data = people(fit, "polars").with_columns(pl.col("cohort").cast(pl.String))
         place = alt.X("mean:Q" if "mean" in data.columns else "mean 1:Q", title="propensity")
         marks = (

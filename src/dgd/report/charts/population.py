@@ -9,8 +9,8 @@ from scipy.stats import norm
 
 from dgd.errors import InputError
 from dgd.fit import Fit
-from dgd.model.population import AbstractPopulation
-from dgd.panel.grids import Label
+from dgd.model.population.population import AbstractPopulation
+from dgd.tables.labels import Label
 from dgd.runtime import computing
 
 POINTS = 200
@@ -32,7 +32,7 @@ def density_of(population: AbstractPopulation, cohorts: Sequence[Label]) -> pl.D
     with computing():
         share, mean, spread = (np.asarray(x) for x in population.types())
     mean, scale = mean[..., 0], spread[..., 0]
-    if not (scale > 0).all():
+    if not population.has_density:
         raise InputError("a discrete population has no density; ask for node_table instead.")
     grid = np.linspace((mean - 3.5 * scale).min(), (mean + 3.5 * scale).max(), POINTS)
     density = (share[..., None] * norm.pdf(grid, mean[..., None], scale[..., None])).sum(1)
@@ -52,14 +52,14 @@ def node_table(fit: Fit) -> pl.DataFrame:
         with computing():
             support = run.parameters.population.support()
             points, weights = np.asarray(support.points), np.exp(support.log_weights)
-        for place, cohort in enumerate(fit.panel.cohorts):
+        for index, cohort in enumerate(fit.panel.cohorts):
             parts.append(
                 pl.DataFrame(
                     {
-                        "seed": np.full(len(weights[place]), run.seed),
-                        "cohort": [str(cohort)] * len(weights[place]),
-                        "propensity": points[place, :, 0],
-                        "weight": weights[place],
+                        "seed": np.full(len(weights[index]), run.seed),
+                        "cohort": [str(cohort)] * len(weights[index]),
+                        "propensity": points[index, :, 0],
+                        "weight": weights[index],
                     }
                 )
             )

@@ -10,15 +10,17 @@ from typing import Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 import polars as pl
 
-from dgd.diagnostics.tilting import who_is_there
 from dgd.fit import Fit
 from dgd.learning.crowd_tables import dynamics_table
-from dgd.model.model import Model
-from dgd.model.observation import LOG_INTENSITY_RANGE
-from dgd.model.population import SCALE_FLOOR
+from dgd.model.arrival import LOG_INTENSITY_RANGE
+from dgd.model.crowd import Crowd
+from dgd.model.days import Inputs
+from dgd.model.feedback.feedback import State
+from dgd.model.population.gaussian_mixture import SCALE_FLOOR
 from dgd.panel.sequences import recorded_days
 from dgd.runtime import computing
 from dgd.tables.frames import from_polars
@@ -47,11 +49,11 @@ def identifiability(fit: Fit, kind: str | None = None) -> Any:
     """One row per warning; an empty table means that nothing was found."""
     rows: list[tuple[int | None, str, str, float, str]] = []
     with computing():
-        for seed, model in zip(fit.seeds, fit.models, strict=True):
+        for seed, crowd in zip(fit.seeds, fit.crowds, strict=True):
             for found in (
-                *_of_components(fit, model),
-                *_of_retention(seed, model),
-                *_of_clipping(fit, seed, model),
+                *_of_components(fit, crowd),
+                *_of_retention(seed, crowd),
+                *_of_clipping(fit, seed, crowd),
             ):
                 rows.append((seed, *found))
     rows += [(None, *found) for found in _of_data(fit)]
@@ -59,44 +61,44 @@ def identifiability(fit: Fit, kind: str | None = None) -> Any:
     return from_polars(table, kind or fit.panel.kind)
 
 
-def _of_components(fit: Fit, model: Model) -> Iterator[tuple[str, str, float, str]]:
+def _of_components(fit: Fit, crowd: Crowd) -> Iterator[tuple[str, str, float, str]]:
     """Types that coincide, have vanished, or were stopped by the floor of their scale."""
-    share, mean, spread = (np.asarray(part) for part in who_is_there(model).types())
+    share, mean, spread = (np.asarray(part) for part in crowd.who_is_there().types())
     fewer = "fit with fewer components"
-    for place, cohort in enumerate(fit.panel.cohorts):
+    for index, cohort in enumerate(fit.panel.cohorts):
         for one, other in combinations(range(share.shape[1]), 2):
-            scales = spread[place, [one, other]]
+            scales = spread[index, [one, other]]
             if not (scales > 0).all():
                 continue
-            apart = np.abs(mean[place, one] - mean[place, other]) / scales.mean(0)
+            apart = np.abs(mean[index, one] - mean[index, other]) / scales.mean(0)
             alike = scales.max(0) / scales.min(0) <= CLOSE_SPREADS
             if (apart <= CLOSE_MEANS).all() and alike.all():
                 where = f"cohort {cohort}, types {one + 1} and {other + 1}"
                 yield "components coincide", where, float(apart.max()), fewer
         for component in range(share.shape[1]):
             where = f"cohort {cohort}, type {component + 1}"
-            if share[place, component] < SMALL_SHARE:
-                yield "weight vanished", where, float(share[place, component]), fewer
-            scale = float(spread[place, component].min())
+            if share[index, component] < SMALL_SHARE:
+                yield "weight vanished", where, float(share[index, component]), fewer
+            scale = float(spread[index, component].min())
             if 0 < scale < NEAR_FLOOR * SCALE_FLOOR:
                 advice = 'read the type as a point, or fit with population="discrete"'
                 yield "scale at its floor", where, scale, advice
 
 
-def _of_retention(seed: int, model: Model) -> Iterator[tuple[str, str, float, str]]:
-    for factor, value in dynamics_table([model], [seed]).select("factor", "value").iter_rows():
+def _of_retention(seed: int, crowd: Crowd) -> Iterator[tuple[str, str, float, str]]:
+    for factor, value in dynamics_table([crowd], [seed]).select("factor", "value").iter_rows():
         if not EDGE < value < 1 - EDGE:
             advice = "the counts do not tell how long this lasts; give more days"
             yield "factor at its edge", factor, value, advice
 
 
-def _of_clipping(fit: Fit, seed: int, model: Model) -> Iterator[tuple[str, str, float, str]]:
+def _of_clipping(fit: Fit, seed: int, crowd: Crowd) -> Iterator[tuple[str, str, float, str]]:
     """How much of the population stood where log-intensity is clipped, on any day."""
     states = jax.tree.map(lambda x: x[:-1], fit.states[fit.seeds.index(seed)])
     days = recorded_days(
         fit.panel, fit.features, fit.split.first, fit.panel.days, fit.settings.dispersion
     )
-    share = float(_clipped_share(model, states, days[0]))
+    share = float(_clipped_share(crowd, states, days[0]))
     if share > 0:
         low, high = LOG_INTENSITY_RANGE
         where = f"log-intensity outside [{low:g}, {high:g}]"
@@ -105,24 +107,20 @@ def _of_clipping(fit: Fit, seed: int, model: Model) -> Iterator[tuple[str, str, 
 
 
 @eqx.filter_jit
-def _clipped_share(model: Model, states: Any, inputs: Any) -> jax.Array:
+def _clipped_share(crowd: Crowd, states: State, inputs: Inputs) -> jax.Array:
     """The largest share of a cell's people whose log-intensity was clipped."""
-    there = model.population.support()
-    at_rest = model.arrival.log_intensity_at_rest(
-        model.reference, there, inputs.features, states.shift
-    )
-    exponent = at_rest + (states.common[:, None] + states.unit)[:, :, None, None]
+    exponent = crowd.exponent(states, inputs)
     low, high = LOG_INTENSITY_RANGE
     clipped = (exponent < low) | (exponent > high)
-    weights = jax.numpy.exp(there.log_weights)[None, None]
-    return jax.numpy.where(clipped, weights, 0.0).sum(-1).max()
+    weights = jnp.exp(crowd.population.support().log_weights)[None, None]
+    return jnp.where(clipped, weights, 0.0).sum(-1).max()
 
 
 def _of_data(fit: Fit) -> Iterator[tuple[str, str, float, str]]:
     """Too few arrivals for the parameters, and behaviours hardly ever shown."""
-    model, panel, train = fit.models[0], fit.panel, fit.split.train
-    arrays = eqx.filter(model, eqx.is_array)
-    sizes = jax.tree.map(lambda x, free: x.size * free, arrays, model.trainable())
+    crowd, panel, train = fit.crowds[0], fit.panel, fit.split.train
+    arrays = eqx.filter(crowd, eqx.is_array)
+    sizes = jax.tree.map(lambda x, free: x.size * free, arrays, crowd.trainable())
     parameters = sum(jax.tree.leaves(sizes))
     arrivals = int(panel.arrivals[train].sum())
     if arrivals < ARRIVALS_PER_PARAMETER * parameters:

@@ -1,16 +1,21 @@
 """Who is there and who is seen, as a table."""
 
+from collections.abc import Callable
 from typing import Any
 
 import polars as pl
 
-from dgd.diagnostics.tilting import who_is_seen, who_is_there
 from dgd.fit import Fit
 from dgd.learning.crowd_tables import type_rows
+from dgd.model.crowd import Crowd
+from dgd.model.population.population import AbstractPopulation
 from dgd.runtime import computing
 from dgd.tables.frames import from_polars
 
-VIEWS = {"there": who_is_there, "seen": who_is_seen}
+VIEWS: dict[str, Callable[[Crowd], AbstractPopulation]] = {
+    "there": Crowd.who_is_there,
+    "seen": Crowd.who_is_seen,
+}
 
 
 def people(fit: Fit, kind: str | None = None) -> Any:
@@ -20,10 +25,10 @@ def people(fit: Fit, kind: str | None = None) -> Any:
     arrivals, in which types that are reached often weigh more.
     """
     rows = []
-    for seed, model in zip(fit.seeds, fit.models, strict=True):
+    for seed, crowd in zip(fit.seeds, fit.crowds, strict=True):
         for view, of in VIEWS.items():
             with computing():
-                types = of(model).types()
+                types = of(crowd).types()
             rows += [
                 {"seed": seed, "people": view, **row} for row in type_rows(types, fit.panel.cohorts)
             ]

@@ -1,0 +1,54 @@
+from . import (
+    baselines as baselines,
+)
+from . import (
+    choice as choice,
+)
+from . import (
+    datasets as datasets,
+)
+from . import (
+    diagnostics as diagnostics,
+)
+from . import (
+    forecasting as forecasting,
+)
+from . import (
+    model as model,
+)
+from . import (
+    report as report,
+)
+from . import (
+    scoring as scoring,
+)
+from .counting.assignment import Assignment as Assignment
+from .counting.cohorts import newcomer_cohorts as newcomer_cohorts
+from .counting.cohorts import rate_cohorts as rate_cohorts
+from .counting.cohorts import spending_cohorts as spending_cohorts
+from .counting.events import CountReport as CountReport
+from .counting.events import count_events as count_events
+from .counting.units import hash_bucket as hash_bucket
+from .counting.units import hash_buckets as hash_buckets
+from .counting.units import top_units as top_units
+from .errors import DGDError as DGDError
+from .errors import InputError as InputError
+from .errors import ModelFileError as ModelFileError
+from .estimator import DGD as DGD
+from .fit import Fit as Fit
+from .forecasting.forecast import Forecast as Forecast
+from .forecasting.predictive import Predictive as Predictive
+from .forecasting.protocol import Fitted as Fitted
+from .forecasting.protocol import Forecaster as Forecaster
+from .learning.settings import Settings as Settings
+from .panel.panel import Panel as Panel
+from .panel.split import Split as Split
+from .scoring.backtesting import Backtest as Backtest
+from .scoring.backtesting import backtest as backtest
+from .simulation.draw import Simulated as Simulated
+from .simulation.draw import simulate as simulate
+from .simulation.example import example_world as example_world
+from .simulation.world import World as World
+from .storage import load as load
+
+__version__: str

@@ -1,0 +1,14 @@
+from .bounds import quadrature_bounds as quadrature_bounds
+from .checkup import Checkup as Checkup
+from .checkup import check as check
+from .crowd_views import people as people
+from .determined import identifiability as identifiability
+from .gradients import gradient_check as gradient_check
+from .nodes import NodeCheck as NodeCheck
+from .nodes import check_nodes as check_nodes
+from .propagation import error_propagation as error_propagation
+from .propagation import state_limits as state_limits
+from .supervision import counts_against_events as counts_against_events
+from .tilting import in_other_form as in_other_form
+from .tilting import other_form as other_form
+from .tilting import tilting_table as tilting_table

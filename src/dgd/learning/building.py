@@ -1,0 +1,67 @@
+"""From settings to parts: the one place where a name of a setting becomes a piece of the model."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from dgd.learning.settings import Settings
+from dgd.learning.starts import Start
+from dgd.model.arrival import Arrival
+from dgd.model.context import CONTEXTS
+from dgd.model.crowd import Crowd
+from dgd.model.days import Inputs, Outcomes
+from dgd.model.feedback.feedback import FEEDBACKS
+from dgd.model.population.gaussian_mixture import first_mixture
+from dgd.model.population.named import POPULATIONS
+from dgd.model.readout import READOUTS
+from dgd.model.response import Response
+from dgd.model.shape import Shape
+from dgd.panel.features import FeatureMaker
+from dgd.panel.panel import Panel
+from dgd.panel.sequences import recorded_days, recorded_events
+
+RECORDED: dict[str, Callable[..., tuple[Inputs, Outcomes]]] = {
+    "counts": recorded_days,
+    "events": recorded_events,
+}
+"""How days are read for each kind of supervision."""
+
+
+def shape_of(settings: Settings, panel: Panel, maker: FeatureMaker) -> Shape:
+    """The lengths of all axes of a model of `panel`."""
+    return Shape(
+        units=len(panel.units),
+        cohorts=len(panel.cohorts),
+        behaviors=len(panel.behaviors),
+        features=len(maker.names(panel)),
+        components=settings.components,
+        dim=settings.dim,
+        nodes=settings.nodes,
+        contexts=maker.context_scaling.center.size,
+    )
+
+
+def first_crowd(settings: Settings, shape: Shape, start: Start, seed: int) -> Crowd:
+    """Parameters at the start of training for one seed.
+
+    Drawn with NumPy: nothing needs compiling before training itself.
+    """
+    rng = np.random.default_rng(seed)
+    mixture = first_mixture(
+        rng,
+        shape.cohorts,
+        shape.components,
+        shape.dim,
+        nodes=shape.nodes,
+        scale=settings.initial_scale,
+    )
+    population = POPULATIONS[settings.population](mixture)
+    return Crowd(
+        population=population,
+        arrival=Arrival.starting(shape, rng),
+        response=Response.starting(shape, rng, start.cohort_intercept, start.dependence),
+        feedback=FEEDBACKS[settings.dynamics](shape, rng),
+        reference=start.reference,
+        readout=READOUTS[settings.readout](population),
+        context=CONTEXTS[settings.supervision](shape),
+    )

@@ -1,0 +1,125 @@
+"""One seed's training: what it found, how it got there, and how a file keeps it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import polars as pl
+from jaxtyping import Float
+
+from dgd.files.tensors import Tensors
+
+RUNNING, PATIENT, DIVERGED = 0, 1, 2
+REASONS = {
+    RUNNING: "all epochs done",
+    PATIENT: "validation stopped improving",
+    DIVERGED: "diverged: the objective was no longer finite",
+}
+INTERRUPTED = "interrupted"
+
+Tree = TypeVar("Tree")
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One seed's training: its best parameters and how it got there."""
+
+    seed: int
+    start: str
+    parameters: Any
+    best_epoch: int
+    best_objective: float
+    train_objective: Float[np.ndarray, " epoch"]
+    validation_objective: Float[np.ndarray, " epoch"]
+    reason: str
+
+    @property
+    def diverged(self) -> bool:
+        return self.reason == REASONS[DIVERGED]
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What of the run is not a tensor."""
+        return {
+            "seed": self.seed,
+            "start": self.start,
+            "best_epoch": self.best_epoch,
+            "best_objective": self.best_objective,
+            "reason": self.reason,
+        }
+
+    @property
+    def tensors(self) -> Tensors:
+        """Parameters and objectives, each under a name of its own."""
+        named = {
+            _name(path): np.asarray(value)
+            for path, value in jax.tree_util.tree_leaves_with_path(self.parameters)
+        }
+        named["train_objective"] = self.train_objective
+        named["validation_objective"] = self.validation_objective
+        return {f"seed {self.seed}/{name}": value for name, value in named.items()}
+
+    @staticmethod
+    def restored(facts: Mapping[str, Any], tensors: Tensors, template: Any) -> "Run":
+        """The run of a file, its parameters in the shape of `template`."""
+        prefix = f"seed {facts['seed']}/"
+        return Run(
+            seed=facts["seed"],
+            start=facts["start"],
+            parameters=_filled(template, tensors, prefix),
+            best_epoch=facts["best_epoch"],
+            best_objective=facts["best_objective"],
+            train_objective=tensors[prefix + "train_objective"],
+            validation_objective=tensors[prefix + "validation_objective"],
+            reason=facts["reason"],
+        )
+
+
+def _filled(template: Tree, tensors: Tensors, prefix: str) -> Tree:
+    """`template` with every array replaced by the file's array of the same name and shape."""
+
+    def fill(path: Any, leaf: Any) -> Any:
+        value = tensors[prefix + _name(path)]
+        if value.shape != leaf.shape:
+            raise ValueError(f"{_name(path)} has shape {value.shape}, not {leaf.shape}")
+        return jnp.asarray(value)
+
+    arrays, static = eqx.partition(template, eqx.is_array)
+    return eqx.combine(jax.tree_util.tree_map_with_path(fill, arrays), static)
+
+
+def _name(path: Any) -> str:
+    return jax.tree_util.keystr(path, simple=True, separator=".")
+
+
+def history_table(runs: Sequence[Run]) -> pl.DataFrame:
+    """One row per seed and epoch: training and validation objective."""
+    return pl.concat(
+        pl.DataFrame(
+            {
+                "seed": np.full(len(run.train_objective), run.seed),
+                "epoch": np.arange(len(run.train_objective)),
+                "training": run.train_objective,
+                "validation": run.validation_objective,
+            }
+        )
+        for run in runs
+    )
+
+
+def summary_table(runs: Sequence[Run]) -> pl.DataFrame:
+    """One row per seed: the epoch kept, its validation objective, why training ended."""
+    return pl.DataFrame(
+        {
+            "seed": [run.seed for run in runs],
+            "start": [run.start for run in runs],
+            "epoch kept": [run.best_epoch for run in runs],
+            "validation objective": [run.best_objective for run in runs],
+            "epochs run": [len(run.train_objective) for run in runs],
+            "ended because": [run.reason for run in runs],
+        }
+    )

@@ -1,0 +1,96 @@
+"""What every fit with one run per seed has in common: tables of its training, a file, a word.
+
+DGD, the choice model and the neural opponents are all `Trained`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import polars as pl
+
+from dgd.files.tensors import Tensors, write_tensors
+from dgd.learning.runs import Run, history_table, summary_table
+from dgd.tables.frames import from_polars
+
+
+class Trained(ABC):
+    """A fit: one parameter set per seed, and the data it was fitted to."""
+
+    holds: ClassVar[str]
+    """What a file of such a fit says it holds."""
+
+    runs: tuple[Run, ...]
+    """The best run of each seed."""
+
+    @property
+    @abstractmethod
+    def data(self) -> Any:
+        """The panel or the markets it was fitted to."""
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        return tuple(run.seed for run in self.runs)
+
+    @property
+    def parameters(self) -> tuple[Any, ...]:
+        """Each seed's parameters."""
+        return tuple(run.parameters for run in self.runs)
+
+    @property
+    def diverged(self) -> tuple[int, ...]:
+        """Seeds whose objective stopped being finite; they keep their best parameters."""
+        return tuple(run.seed for run in self.runs if run.diverged)
+
+    def history(self, kind: str | None = None) -> Any:
+        """One row per seed and epoch: training and validation objective."""
+        return from_polars(history_table(self.runs), kind or self.data.kind)
+
+    def summary(self, kind: str | None = None) -> Any:
+        """One row per seed: the epoch kept, its validation objective, why training ended."""
+        return from_polars(summary_table(self.runs), kind or self.data.kind)
+
+    @abstractmethod
+    def facts(self) -> dict[str, Any]:
+        """What it was fitted to and with which settings, for people and for JSON."""
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """What training did and what it found, under the titles that people see."""
+        return {"Training": self.summary("polars")}
+
+    def payload(self) -> dict[str, Any]:
+        """Everything above in one document of plain values."""
+        tables = {title.lower(): table.to_dicts() for title, table in self.tables().items()}
+        return {"holds": self.holds, **self.facts(), **tables}
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to one file, whole or not at all; `dgd.load` reads it."""
+        facts, tensors = self.stored()
+        for run in self.runs:
+            tensors |= run.tensors
+        facts["runs"] = [run.facts for run in self.runs]
+        write_tensors(path, self.holds, facts, tensors)
+
+    @abstractmethod
+    def stored(self) -> tuple[dict[str, Any], Tensors]:
+        """The facts and tensors of a file, but for the runs."""
+
+    @classmethod
+    @abstractmethod
+    def restored(cls, facts: dict[str, Any], tensors: Tensors) -> Self:
+        """The fit that `stored` and its runs describe."""
+
+    def __repr__(self) -> str:
+        best = min(self.runs, key=lambda run: run.best_objective)
+        return (
+            f"{type(self).__name__}({len(self.runs)} seeds on {self.data!r}, best validation "
+            f"objective {best.best_objective:.4f} at epoch {best.best_epoch})"
+        )
+
+
+def restored_runs(
+    facts: Sequence[dict[str, Any]], tensors: Tensors, template: Any
+) -> tuple[Run, ...]:
+    """The runs of a file whose parameters all have the shape of `template`."""
+    return tuple(Run.restored(fact, tensors, template) for fact in facts)

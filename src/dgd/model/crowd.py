@@ -1,0 +1,131 @@
+"""The whole model: population, contact, response and feedback as one pytree."""
+
+from dataclasses import replace
+
+import equinox as eqx
+import jax
+from jaxtyping import Array, Float, PyTree
+
+from dgd.model.arrival import Arrival, clipped
+from dgd.model.context import AbstractContext, SharedContext
+from dgd.model.days import Inputs, Outcomes, Prediction
+from dgd.model.feedback.feedback import Feedback, State
+from dgd.model.held import Held
+from dgd.model.observation import AtNodes, at_nodes, integrate
+from dgd.model.population.population import AbstractPopulation
+from dgd.model.readout import AbstractReadout, ArrivalWeighted
+from dgd.model.reference import Reference
+from dgd.model.response import Response
+
+
+class Crowd(eqx.Module):
+    """Differentiable Gaussian Dynamics with all its parameters.
+
+    theta_P is `population`, theta_O `arrival` and `response`, theta_T `feedback`.
+    `reference` was measured before training and is never trained. `readout` says whose
+    behaviour is recorded, `context` what is known of each event beside its cell.
+    """
+
+    population: AbstractPopulation
+    arrival: Arrival
+    response: Response
+    feedback: Feedback
+    reference: Reference
+    readout: AbstractReadout = ArrivalWeighted()
+    context: AbstractContext = SharedContext()
+
+    def trainable(self) -> PyTree[bool]:
+        """True for every array that training may change."""
+        everything = jax.tree.map(eqx.is_inexact_array, self)
+        return replace(
+            everything,
+            reference=jax.tree.map(lambda _: False, self.reference),
+            population=self.population.trainable(),
+            readout=self.readout.trainable(),
+        )
+
+    def at_rest(self) -> State:
+        """The state before the first day."""
+        return self.feedback.at_rest(*self.arrival.intercept.shape)
+
+    def with_nodes(self, nodes: int) -> "Crowd":
+        """The same parameters, integrated at `nodes` nodes per component and dimension."""
+        return replace(
+            self,
+            population=self.population.with_nodes(nodes),
+            readout=self.readout.with_nodes(nodes),
+        )
+
+    def moved(self, state: State) -> Float[Array, "date cohort dim"]:
+        """How far feedback has moved propensities."""
+        cohorts, dim = self.arrival.intercept.shape[1], len(self.arrival.loading)
+        return self.feedback.propensity_effect(state, cohorts, dim)
+
+    def exponent(self, state: State, inputs: Inputs) -> Float[Array, "date unit cohort node"]:
+        """The log-intensity of every node before it is clipped."""
+        at_rest = self.arrival.exponent_at_rest(
+            self.reference, self.population.support(), inputs.features, self.moved(state)
+        )
+        return at_rest + state.environment.exponent[:, :, None, None]
+
+    def predict(self, state: State, inputs: Inputs) -> Prediction:
+        """Every date's outcomes from the state at its beginning, all dates in one batch."""
+        return integrate(self.at_nodes(state, inputs), self.response.dependence)
+
+    def at_nodes(self, state: State, inputs: Inputs) -> AtNodes:
+        """Contact and response at every node, from the state at the beginning of each date."""
+        return self.respond(state, inputs, self.exponent(state, inputs))
+
+    def respond(
+        self, state: State, inputs: Inputs, exponent: Float[Array, "date unit cohort node"]
+    ) -> AtNodes:
+        """The same where the exponents are known already."""
+        of_state = self.feedback.logit_effect(state, *self.response.cohort_intercept.shape)
+        return at_nodes(
+            self.readout,
+            self.population.support(),
+            clipped(exponent),
+            inputs.people,
+            self.response.cell_logits(inputs.features, self.moved(state), of_state),
+            self.response.loading,
+        )
+
+    def log_likelihood(
+        self, nodes: AtNodes, prediction: Prediction, outcomes: Outcomes
+    ) -> Float[Array, "date unit cohort"]:
+        """Of the patterns that each cell's events showed."""
+        return self.context.log_likelihood(
+            prediction.patterns, nodes, self.response.dependence, outcomes
+        )
+
+    def advance(
+        self,
+        state: State,
+        inputs: Inputs,
+        prediction: Prediction,
+        arrivals: Float[Array, "date unit cohort"],
+        behaviors: Float[Array, "date unit cohort behavior"],
+    ) -> State:
+        """The state a day later under the given feedback counts."""
+        return self.feedback.advance(
+            state, arrivals, behaviors, prediction.arrivals, inputs.active, self.reference
+        )
+
+    def who_is_there(self) -> AbstractPopulation:
+        """The population that, weighted by arrivals, shows the recorded behaviour."""
+        return self.readout.who_is_there(self.population, self.arrival.loading)
+
+    def who_is_seen(self) -> AbstractPopulation:
+        """The population behind recorded arrivals."""
+        return self.readout.who_is_seen(self.population, self.arrival.loading)
+
+    def held(self) -> list[Held]:
+        """Everything that the regulariser holds: coefficients, and how far scales have moved."""
+        return [
+            *self.arrival.held(),
+            *self.response.held(),
+            *self.feedback.held(),
+            *self.context.held(),
+            Held("other", self.population.scale_departure()),
+            Held("other", self.readout.scale_departure()),
+        ]

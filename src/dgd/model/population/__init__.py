@@ -1,0 +1,1 @@
+"""Who is out there: the distribution of response propensities in each cohort."""

@@ -1,0 +1,17 @@
+"""The lengths of a model's axes."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How many of everything: what first parameters, and files, are sized by."""
+
+    units: int
+    cohorts: int
+    behaviors: int
+    features: int
+    components: int
+    dim: int
+    nodes: int
+    contexts: int

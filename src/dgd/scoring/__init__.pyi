@@ -1,0 +1,15 @@
+from .backtesting import Backtest as Backtest
+from .backtesting import backtest as backtest
+from .behavior_scores import behavior_count_mae as behavior_count_mae
+from .behavior_scores import brier as brier
+from .behavior_scores import cohort_rate_mae as cohort_rate_mae
+from .behavior_scores import joint_nll as joint_nll
+from .behavior_scores import mean_brier as mean_brier
+from .behavior_scores import pair_errors as pair_errors
+from .behavior_scores import pair_mae as pair_mae
+from .behavior_scores import rate_mae as rate_mae
+from .count_scores import arrival_crps as arrival_crps
+from .count_scores import arrival_deviance as arrival_deviance
+from .count_scores import arrival_mae as arrival_mae
+from .count_scores import cell_arrival_mae as cell_arrival_mae
+from .day_scores import score_days as score_days
