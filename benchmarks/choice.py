@@ -6,7 +6,7 @@ Shares and gradients. Markets of the same shape, with the same parameters and no
 shares with all price derivatives, as each package's user asks for them; and shares with
 their gradient by parameters, which for PyBLP is the inner part of its estimation without the
 making of its market objects, four parameters, and for dgd the likelihood's gradient by all
-parameters of population and readout.
+parameters of population and utility.
 
 Estimation. The same mixed logit on the same markets and the same draws, until converged, each
 by its own rule: xlogit as it comes, from a logit of its own, dgd's gradients in SciPy's
@@ -31,6 +31,7 @@ import numpy as np
 from choice_estimation import estimation, seconds
 from dgd.choice import (
     ChoiceDemand,
+    ChoiceWorld,
     Demand,
     Markets,
     Offers,
@@ -38,7 +39,6 @@ from dgd.choice import (
     simulate_markets,
 )
 from dgd.choice.objective import Sales, choice_loss
-from dgd.choice.simulate import ChoiceWorld
 from dgd.runtime import computing
 
 NODES = 7

@@ -78,9 +78,9 @@ def town_world() -> ChoiceWorld:
     with computing():
         model = eqx.tree_at(
             lambda m: (
-                m.readout.attribute_effect,
-                m.readout.price_intercept,
-                m.readout.price_loading,
+                m.utility.attribute_effect,
+                m.utility.price_intercept,
+                m.utility.price_loading,
             ),
             world.model,
             (jnp.asarray([2.0, 0.8, 0.2]), jnp.asarray(1.5), jnp.asarray([-0.7, 0.3])),

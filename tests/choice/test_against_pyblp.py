@@ -24,7 +24,7 @@ def model() -> ChoiceDemand:
     with computing():
         demand = random_demand(2, cohorts=1, nodes=7)
         # Steep enough for firms to have an equilibrium price.
-        return eqx.tree_at(lambda m: m.readout.price_intercept, demand, jnp.asarray(2.5))
+        return eqx.tree_at(lambda m: m.utility.price_intercept, demand, jnp.asarray(2.5))
 
 
 @pytest.fixture(scope="module")

@@ -145,7 +145,7 @@ def test_prices_far_outside_the_training_range_are_remarked_on(fit: ChoiceFit, m
 def test_surplus_of_people_who_hardly_mind_prices_is_remarked_on(fit: ChoiceFit, markets: Markets):
     def torn_apart(run: Run) -> Run:
         loading = jnp.asarray(np.array([9.0, 0.0]))
-        model = eqx.tree_at(lambda m: m.readout.price_loading, run.parameters, loading)
+        model = eqx.tree_at(lambda m: m.utility.price_loading, run.parameters, loading)
         return replace(run, parameters=model)
 
     with computing():

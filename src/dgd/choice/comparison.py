@@ -8,7 +8,7 @@ import polars as pl
 from jaxtyping import Float
 
 from dgd.choice.demand import Demand
-from dgd.choice.offers import OUTSIDE
+from dgd.choice.offer_table import OUTSIDE
 from dgd.choice.surplus import warn_of_careless
 from dgd.errors import InputError
 from dgd.tables.frames import from_polars

@@ -12,7 +12,7 @@ import polars as pl
 from narwhals.typing import IntoFrame
 
 from dgd.choice.grids import offer_grids
-from dgd.choice.offers import CONSTANT, read_offers
+from dgd.choice.offer_table import CONSTANT, read_offers
 from dgd.errors import InputError
 from dgd.panel.grids import Label
 from dgd.tables import checks

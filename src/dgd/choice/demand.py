@@ -14,10 +14,10 @@ import numpy as np
 import polars as pl
 from jaxtyping import Array, Float
 
+from dgd.choice.choice_demand import ChoiceDemand, PriceDerivatives, Shares
 from dgd.choice.markets import Markets
-from dgd.choice.model import ChoiceDemand, PriceDerivatives, Shares
-from dgd.choice.offers import OUTSIDE
-from dgd.choice.readout import Offers
+from dgd.choice.offer_table import OUTSIDE
+from dgd.choice.offers import Offers
 from dgd.runtime import computing
 
 

@@ -9,12 +9,12 @@ import jax
 import numpy as np
 from jaxtyping import Array, Float
 
+from dgd.choice.choice_demand import ChoiceDemand
 from dgd.choice.fit import ChoiceFit
 from dgd.choice.identification import refuse_unlearnable, warn_of_ambiguity
 from dgd.choice.markets import Markets
-from dgd.choice.model import ChoiceDemand
 from dgd.choice.objective import ChoiceObjective, Sales, choice_loss
-from dgd.choice.readout import Offers
+from dgd.choice.offers import Offers
 from dgd.choice.settings import ChoiceSettings
 from dgd.choice.starting import ChoiceStart
 from dgd.errors import InputError
@@ -51,7 +51,7 @@ class ChoiceModel(ChoiceSettings):
         progress: Progress | None = None,
         keep_on_interrupt: bool = False,
     ) -> ChoiceFit:
-        """Learn population and readout together from the counts of the training markets.
+        """Learn population and utility together from the counts of the training markets.
 
         **Arguments:**
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from dgd.choice.choice_demand import ChoiceDemand
 from dgd.choice.comparison import Comparison
 from dgd.choice.demand import Demand
 from dgd.choice.markets import Markets
-from dgd.choice.model import ChoiceDemand
 from dgd.choice.segments import choosers_table, segments_table
 from dgd.choice.settings import ChoiceSettings
 from dgd.choice.surplus import warn_of_careless

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from dgd.choice.offers import CONSTANT, Columns
+from dgd.choice.offer_table import CONSTANT, OfferColumns
 from dgd.panel.grids import Label
 
 
 def offer_grids(
     rows: pl.DataFrame,
-    columns: Columns,
+    columns: OfferColumns,
     attribute_names: Sequence[str],
     markets: Sequence[Label],
 ) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import qr
 
 from dgd.choice.markets import Markets
-from dgd.choice.offers import CONSTANT
+from dgd.choice.offer_table import CONSTANT
 from dgd.errors import InputError
 
 

@@ -15,7 +15,7 @@ from narwhals.typing import IntoFrame
 
 from dgd.choice import counterfactual
 from dgd.choice.grids import offer_grids
-from dgd.choice.offers import CONSTANT, Columns, check_names, read_offers
+from dgd.choice.offer_table import CONSTANT, OfferColumns, check_names, read_offers
 from dgd.choice.sizes import PerMarket, cohort_sizes, opportunities
 from dgd.errors import InputError
 from dgd.panel.grids import Label
@@ -49,7 +49,7 @@ class Markets:
     products: tuple[Label, ...]
     attribute_names: tuple[str, ...]
     cohorts: tuple[Label, ...]
-    columns: Columns
+    columns: OfferColumns
     kind: str
     """The kind of frame the user handed over."""
 
@@ -91,7 +91,7 @@ class Markets:
             fixed at zero; without a constant, attributes and price alone must explain how
             many buy.
         """
-        columns = Columns(market, product, price, count, available or "available", cohort)
+        columns = OfferColumns(market, product, price, count, available or "available", cohort)
         check_names(columns, attributes, constant)
         offers, kind = to_polars(table, "table")
         if available is None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from dgd.choice.model import ChoiceDemand
+from dgd.choice.choice_demand import ChoiceDemand
 from dgd.panel.grids import Label
 from dgd.runtime import computing
 

@@ -17,10 +17,12 @@ import numpy as np
 import polars as pl
 from jaxtyping import Float
 
+from dgd.choice.choice_demand import ChoiceDemand
 from dgd.choice.demand import shares
 from dgd.choice.markets import Markets
-from dgd.choice.model import ChoiceDemand, Units
-from dgd.choice.readout import ChoiceReadout, Offers
+from dgd.choice.offers import Offers
+from dgd.choice.scales import Scales
+from dgd.choice.utility import Utility
 from dgd.errors import InputError
 from dgd.model.population import AbstractPopulation, GaussianMixture, SupportPoints, raw_scale
 from dgd.runtime import computing
@@ -123,10 +125,10 @@ def discrete_world() -> ChoiceWorld:
 
 def _demand(population: AbstractPopulation) -> ChoiceDemand:
     """Propensity moves price sensitivity and quality in its first dimension, style in both."""
-    readout = ChoiceReadout(
+    utility = Utility(
         attribute_effect=jnp.asarray([1.0, 0.8, 0.2]),
         attribute_loading=jnp.asarray([[0.6, 0.3], [0.9, -0.4], [0.3, 1.2]]),
         price_intercept=jnp.asarray(0.8),
         price_loading=jnp.asarray([-1.2, 0.3]),
     )
-    return ChoiceDemand(population, readout, Units.plain(3))
+    return ChoiceDemand(population, utility, Scales.plain(3))

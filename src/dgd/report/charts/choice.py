@@ -209,8 +209,8 @@ def _scores(model: ChoiceDemand) -> tuple[np.ndarray, np.ndarray, np.ndarray, fl
     with computing():
         points, log_weights = model.population.support()
         types = model.population.types().share.shape[1]
-        score = np.asarray(points @ model.readout.price_loading + model.readout.price_intercept)
-        weight, unit = np.exp(np.asarray(log_weights)), float(model.units.price)
+        score = np.asarray(points @ model.utility.price_loading + model.utility.price_intercept)
+        weight, unit = np.exp(np.asarray(log_weights)), float(model.scales.price)
     weight, score = (x.reshape(len(x), types, -1) for x in (weight, score))
     share = weight.sum(2)
     inside = weight / share[..., None]
