@@ -38,6 +38,11 @@ class Types(NamedTuple):
 class AbstractPopulation(eqx.Module):
     """What every population can do, whatever its shape."""
 
+    @property
+    @abstractmethod
+    def has_density(self) -> bool:
+        """Whether propensity varies within a type, so that there is a density to draw."""
+
     @abstractmethod
     def support(self) -> Support:
         """The weighted points before any shift by feedback."""
@@ -86,6 +91,10 @@ class GaussianMixture(AbstractPopulation):
     below_diagonal: Float[Array, "cohort component pair"]
     initial_scale: float = eqx.field(static=True)
     nodes: int = eqx.field(static=True)
+
+    @property
+    def has_density(self) -> bool:
+        return True
 
     @property
     def dim(self) -> int:
@@ -150,6 +159,10 @@ class FixedGaussian(AbstractPopulation):
 
     mixture: GaussianMixture
 
+    @property
+    def has_density(self) -> bool:
+        return True
+
     def support(self) -> Support:
         return self.mixture.support()
 
@@ -180,6 +193,10 @@ class SupportPoints(AbstractPopulation):
 
     logits: Float[Array, "cohort node"]
     points: Float[Array, "cohort node dim"]
+
+    @property
+    def has_density(self) -> bool:
+        return False
 
     def support(self) -> Support:
         return Support(self.points, jax.nn.log_softmax(self.logits, axis=-1))
