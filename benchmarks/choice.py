@@ -65,7 +65,7 @@ def alternate(ours: Callable[[], Any], theirs: Callable[[], Any], rounds: int) -
 
 def drawn_markets(shape: Shape) -> tuple[ChoiceDemand, Markets]:
     world = gaussian_world()
-    products = tuple(f"product {place}" for place in range(shape.products))
+    products = tuple(f"product {index}" for index in range(shape.products))
     model = replace(world.model, population=world.model.population.with_nodes(NODES))
     drawn = simulate_markets(ChoiceWorld(model, products), shape.markets, seed=1)
     return model, drawn.markets
@@ -100,7 +100,7 @@ def pyblp_results(model: ChoiceDemand, markets: Markets) -> Any:
             "weights": np.tile(weights, number),
             **{f"taste{a}": np.tile(tastes[:, a], number) for a in range(3)},
             "mind": np.tile(-sensitivity, number),
-            **{f"nodes{place}": np.zeros(number * len(weights)) for place in range(4)},
+            **{f"nodes{index}": np.zeros(number * len(weights)) for index in range(4)},
         }
     )
     tastes_of = "1 + quality + style + prices"

@@ -51,7 +51,7 @@ def simulated(model: ChoiceDemand) -> Any:
             **{f"taste{a}": np.tile(tastes[:, a], MARKETS) for a in range(3)},
             "mind": np.tile(-sensitivity, MARKETS),
             # PyBLP's own taste shocks, which sigma = 0 leaves without effect.
-            **{f"nodes{place}": np.zeros(MARKETS * len(weights)) for place in range(4)},
+            **{f"nodes{index}": np.zeros(MARKETS * len(weights)) for index in range(4)},
         }
     )
     pyblp.options.verbose = False

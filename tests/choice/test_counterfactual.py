@@ -220,7 +220,7 @@ def test_impossible_changes_are_refused(
 def test_other_markets_are_refused(fit: ChoiceFit, markets: Markets):
     with refused("cohorts", "new", "make both the same way"):
         fit.predict(make())
-    with refused("north", "same markets"):
+    with refused("west, north", "north, south, east and 2 more", "same markets"):
         fit.compare(markets.select(["west", "north"]))
     with refused("prices is empty"):
         fit.demand_curve("a", [])

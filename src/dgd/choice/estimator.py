@@ -22,6 +22,7 @@ from dgd.learning.loop import Attempt, Progress
 from dgd.learning.seeds import best_models, checked_seeds, warn_of_divergence
 from dgd.panel.grids import Label
 from dgd.runtime import computing
+from dgd.tables import checks
 
 HELD_OUT_SEED = 20260912
 """Which markets a fraction holds out depends on their order alone."""
@@ -69,9 +70,9 @@ class ChoiceModel(ChoiceSettings):
         with computing():
             start = ChoiceStart.of(training)
             attempts = [
-                self._attempt(start, seed, place, training, held_out)
+                self._attempt(start, seed, number, training, held_out)
                 for seed in seeds
-                for place in range(self.starts)
+                for number in range(self.starts)
             ]
             warn_of_ambiguity(training, sum(x.size for x in jax.tree.leaves(attempts[0][2])))
             loss = partial(losses, self.objective)
@@ -81,10 +82,10 @@ class ChoiceModel(ChoiceSettings):
         return fit
 
     def _attempt(
-        self, start: ChoiceStart, seed: int, place: int, training: Markets, held_out: Markets
+        self, start: ChoiceStart, seed: int, number: int, training: Markets, held_out: Markets
     ) -> Attempt:
         model = start.model(
-            np.random.default_rng([seed, place]),
+            np.random.default_rng([seed, number]),
             cohorts=len(training.cohorts),
             components=self.components,
             dim=self.dim,
@@ -94,7 +95,7 @@ class ChoiceModel(ChoiceSettings):
         )
         trainable, fixed = eqx.partition(model, model.trainable())
         counted = [(Offers.of(part), Sales.of(part)) for part in (training, held_out)]
-        return Attempt(seed, f"plain logit {place + 1}", trainable, TrainingData(fixed, *counted))
+        return Attempt(seed, f"plain logit {number + 1}", trainable, TrainingData(fixed, *counted))
 
 
 def losses(
@@ -118,8 +119,7 @@ def divided(
                 "column."
             )
         return markets, validation
-    if isinstance(validation, str):
-        raise InputError(f'validation is the text "{validation}"; give a list, ["{validation}"].')
+    checks.refuse_text(validation, "validation")
     if isinstance(validation, (int, float)):
         held_out = _drawn(markets, float(validation))
     else:
@@ -138,5 +138,5 @@ def _drawn(markets: Markets, fraction: float) -> list[Label]:
     if total < 2:
         raise InputError("validation is a fraction of a single market; give at least two markets.")
     number = min(max(1, round(fraction * total)), total - 1)
-    places = np.random.default_rng(HELD_OUT_SEED).choice(total, number, replace=False)
-    return [markets.markets[place] for place in sorted(places)]
+    indices = np.random.default_rng(HELD_OUT_SEED).choice(total, number, replace=False)
+    return [markets.markets[index] for index in sorted(indices)]

@@ -120,6 +120,16 @@ class Markets:
         return self.columns.count is not None
 
     @property
+    def has_constant(self) -> bool:
+        """Whether the first attribute is the constant, the value of buying at all."""
+        return self.attribute_names[0] == CONSTANT
+
+    @property
+    def given_attributes(self) -> list[str]:
+        """The attributes that are columns of the table: all but the constant."""
+        return [name for name in self.attribute_names if name != CONSTANT]
+
+    @property
     def sales(self) -> Float[np.ndarray, " market"]:
         """How many bought any product."""
         return np.asarray(self.count.sum(1))
@@ -142,7 +152,7 @@ class Markets:
 
     def select(self, labels: Sequence[Label]) -> "Markets":
         """Only the markets named, in the order of `labels`."""
-        order = {label: place for place, label in enumerate(self.markets)}
+        order = {label: index for index, label in enumerate(self.markets)}
         unknown = [label for label in labels if label not in order]
         if unknown:
             raise InputError(
@@ -151,15 +161,15 @@ class Markets:
             )
         if not len(labels):
             raise InputError("no market was named; name at least one.")
-        places = np.array([order[label] for label in labels])
-        width = int(self.listed[places].sum(1).max())
+        indices = np.array([order[label] for label in labels])
+        width = int(self.listed[indices].sum(1).max())
         grids = ("product", "price", "available", "attributes", "count")
         return replace(
             self,
-            **{name: getattr(self, name)[places, :width] for name in grids},
-            size=self.size[places],
-            cohort_size=self.cohort_size[places],
-            markets=tuple(self.markets[place] for place in places),
+            **{name: getattr(self, name)[indices, :width] for name in grids},
+            size=self.size[indices],
+            cohort_size=self.cohort_size[indices],
+            markets=tuple(self.markets[index] for index in indices),
         )
 
     def refuse_different(self, other: "Markets", name: str) -> None:
@@ -200,11 +210,11 @@ class Markets:
     def rows(self) -> pl.DataFrame:
         """One row per market and product, as the table was read, the constant left out."""
         market, slot = np.nonzero(self.listed)
-        place = self.product[market, slot]
+        product = self.product[market, slot]
         table = pl.DataFrame(
             [
                 pl.Series(self.columns.market, [self.markets[i] for i in market]),
-                pl.Series(self.columns.product, [self.products[i] for i in place]),
+                pl.Series(self.columns.product, [self.products[i] for i in product]),
                 pl.Series(self.columns.price, self.price[market, slot]).fill_nan(None),
                 pl.Series(self.columns.available, self.available[market, slot]),
                 *(

@@ -11,7 +11,7 @@ import polars as pl
 
 from dgd.errors import InputError
 from dgd.tables import checks
-from dgd.tables.checks import LARGEST_COUNT, ROW
+from dgd.tables.checks import ROW
 
 CONSTANT = "constant"
 """The attribute that is 1 for every product: the value of buying at all."""
@@ -45,13 +45,10 @@ class OfferColumns:
 
 def check_names(columns: OfferColumns, attributes: Sequence[str], constant: bool) -> None:
     """Refuse column names that are repeated or in use, before any table is read."""
-    if isinstance(attributes, str):
-        raise InputError(f'attributes is the text "{attributes}"; give a list, ["{attributes}"].')
+    checks.refuse_text(attributes, "attributes")
     if not attributes and not constant:
         raise InputError("attributes is empty; name at least one column or keep constant=True.")
-    twice = [name for name in attributes if list(attributes).count(name) > 1]
-    if twice:
-        raise InputError(f'attributes names "{twice[0]}" twice; name each column once.')
+    checks.refuse_repeated(attributes, "attributes")
     if CONSTANT in attributes:
         raise InputError(
             f'attributes names "{CONSTANT}", which is dgd\'s own; leave it out for constant=True '
@@ -75,23 +72,20 @@ def read_offers(
     table = checks.number_rows(table)
     table = _read_keys(table, name, columns)
     table = _read_available(table, name, columns)
-    reader = _Cells(name, columns)
-    table = reader.numbers(table, columns.price, where=pl.col(columns.available))
-    reader.refuse(
-        table, columns.price, pl.col(columns.price) < 0,
-        "is negative; write what a buyer pays.",
-    )  # fmt: skip
+    _refuse_empty_markets(table, name, columns)
+    table = _read_prices(table, name, columns)
     for attribute in attributes:
-        table = reader.numbers(table, attribute, where=pl.lit(True))
+        table = checks.read_values(table, name, attribute, columns.keys)
     if columns.count is not None:
-        table = reader.counts(table, columns.count)
-        reader.refuse(
-            table, columns.count, ~pl.col(columns.available) & (pl.col(columns.count) > 0),
+        table = checks.read_counts(table, name, columns.count, columns.keys)
+        checks.refuse(
+            table, name, columns.count,
+            ~pl.col(columns.available) & (pl.col(columns.count) > 0),
             "were counted of a product that was not available; correct the count or "
             f"{columns.available}.",
+            columns.keys,
         )  # fmt: skip
     checks.refuse_duplicates(table, name, columns.keys, "an offer")
-    _refuse_empty_markets(table, name, columns)
     counted = [] if columns.count is None else [columns.count]
     kept = [*columns.keys, columns.price, columns.available, *attributes, *counted]
     return table.select(*kept, ROW)
@@ -113,16 +107,22 @@ def _read_keys(table: pl.DataFrame, name: str, columns: OfferColumns) -> pl.Data
 def _read_available(table: pl.DataFrame, name: str, columns: OfferColumns) -> pl.DataFrame:
     column = columns.available
     checks.require_columns(table, name, [column])
-    value = pl.col(column)
-    if table.schema[column] == pl.Boolean:
-        bad = value.is_null()
-    elif table.schema[column].is_numeric():
-        bad = value.is_null() | ((value != 0) & (value != 1))
-    else:
-        bad = pl.lit(True)
     way_out = "is neither 0 nor 1; write 1 where the product could be bought."
-    _Cells(name, columns).refuse(table, column, bad, way_out)
-    return table.with_columns(value.cast(pl.Boolean))
+    bad = checks.neither_0_nor_1(table, column)
+    checks.refuse(table, name, column, bad, way_out, columns.keys)
+    return table.with_columns(pl.col(column).cast(pl.Boolean))
+
+
+def _read_prices(table: pl.DataFrame, name: str, columns: OfferColumns) -> pl.DataFrame:
+    """Finite prices of all that is available; a price that is missing elsewhere is `null`."""
+    column, keys = columns.price, columns.keys
+    checks.require_columns(table, name, [column])
+    checks.read_values(table.filter(columns.available), name, column, keys)
+    value = pl.col(column).cast(pl.Float64)
+    table = table.with_columns(pl.when(value.is_finite()).then(value).alias(column))
+    way_out = "is negative; write what a buyer pays."
+    checks.refuse(table, name, column, pl.col(column) < 0, way_out, keys)
+    return table
 
 
 def _refuse_empty_markets(table: pl.DataFrame, name: str, columns: OfferColumns) -> None:
@@ -135,47 +135,3 @@ def _refuse_empty_markets(table: pl.DataFrame, name: str, columns: OfferColumns)
             f"{name}: market {empty.item(0, columns.market)} has no available product, column "
             f"{columns.available} is 0 throughout; leave the market out."
         )
-
-
-@dataclass(frozen=True)
-class _Cells:
-    """Readers of one value per market and product."""
-
-    table_name: str
-    columns: OfferColumns
-
-    def refuse(self, table: pl.DataFrame, column: str, bad: pl.Expr, way_out: str) -> None:
-        """Raise for the first row where `bad` holds, saying how many more there are."""
-        rows = table.filter(bad)
-        if rows.height == 0:
-            return
-        first = rows.row(0, named=True)
-        value = first[column]
-        shown = "missing" if value is None else f'"{value}"' if isinstance(value, str) else value
-        more = f" (and {rows.height - 1} more rows)" if rows.height > 1 else ""
-        raise InputError(
-            f"{self.table_name} row {first[ROW]}, market {first[self.columns.market]}, product "
-            f"{first[self.columns.product]}, column {column}: {shown}{more} {way_out}"
-        )
-
-    def numbers(self, table: pl.DataFrame, column: str, where: pl.Expr) -> pl.DataFrame:
-        """Finite numbers wherever `where` holds; missing is `null` elsewhere."""
-        checks.require_columns(table, self.table_name, [column])
-        dtype = table.schema[column]
-        if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
-            self.refuse(table, column, pl.lit(True), "is not a number; encode it as numbers.")
-        value = pl.col(column).cast(pl.Float64)
-        bad = value.is_null() | ~value.is_finite()
-        way_out = "is not a finite number; fill it in or drop the row."
-        self.refuse(table, column, where & bad.fill_null(True), way_out)
-        return table.with_columns(pl.when(bad).then(None).otherwise(value).alias(column))
-
-    def counts(self, table: pl.DataFrame, column: str) -> pl.DataFrame:
-        """Whole counts from zero on."""
-        table = self.numbers(table, column, where=pl.lit(True))
-        value = pl.col(column)
-        self.refuse(table, column, value < 0, "is negative; counts start at 0.")
-        self.refuse(table, column, value != value.floor(), "is not whole; counts are whole.")
-        too_large = "is too large to be a count; correct it."
-        self.refuse(table, column, value > LARGEST_COUNT, too_large)
-        return table

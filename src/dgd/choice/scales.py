@@ -7,7 +7,6 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from dgd.choice.markets import Markets
-from dgd.choice.offer_table import CONSTANT
 from dgd.choice.offers import Offers
 
 
@@ -34,7 +33,7 @@ class Scales(NamedTuple):
         """Center and spread over the products available in `markets`."""
         known = markets.attributes[markets.available]
         center, spread = known.mean(0), known.std(0)
-        if markets.attribute_names[0] == CONSTANT:
+        if markets.has_constant:
             center[0], spread[0] = 0.0, 1.0
         else:
             center, spread = np.zeros_like(center), np.sqrt((known**2).mean(0))

@@ -82,7 +82,7 @@ def simulate_markets(world: ChoiceWorld, markets: int, seed: int) -> SimulatedMa
             "market": np.repeat(np.arange(1, markets + 1), shape[1]),
             "product": list(world.products) * markets,
             "price": price.ravel(),
-            **{name: known[..., place].ravel() for place, name in enumerate(world.attributes)},
+            **{name: known[..., index].ravel() for index, name in enumerate(world.attributes)},
         }
     )
     offered = Markets.from_table(table, count=None, attributes=world.attributes)

@@ -69,13 +69,8 @@ def market_values(
     else:
         table = _own_table(given, name, columns)
     table = checks.read_values(table, where, column)
-    wrong = table.filter(pl.col(column) < 0)
-    if wrong.height:
-        row = wrong.row(0, named=True)
-        raise InputError(
-            f"{where}: market {row[columns.market]}, column {column}: {row[column]:g} is negative; "
-            "write how many there were."
-        )
+    negative = "is negative; write how many there were."
+    checks.refuse(table, where, column, pl.col(column) < 0, negative, [columns.market])
     return checks.keyed_values(table, where, [column], {columns.market: markets}, None)[:, 0]
 
 
