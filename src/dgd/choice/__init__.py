@@ -15,15 +15,10 @@ from dgd.choice.markets import Markets
 from dgd.choice.offers import Offers
 from dgd.choice.scales import Scales
 from dgd.choice.settings import ChoiceSettings
-from dgd.choice.simulate import (
-    ChoiceWorld,
-    SimulatedMarkets,
-    discrete_world,
-    gaussian_world,
-    simulate_markets,
-)
+from dgd.choice.simulate import SimulatedMarkets, simulate_markets
 from dgd.choice.storage import load
 from dgd.choice.utility import Utility
+from dgd.choice.worlds import ChoiceWorld, discrete_world, gaussian_world
 
 __all__ = [
     "ChoiceDemand",

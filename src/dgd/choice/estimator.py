@@ -54,15 +54,18 @@ class ChoiceModel(ChoiceSettings):
     ) -> ChoiceFit:
         """Learn population and utility together from the counts of the training markets.
 
-        **Arguments:**
+        Args:
+            markets: what was offered and counted.
+            validation: the markets that decide when to stop: other `Markets`, the labels of
+                some of `markets`, or the fraction of `markets` to hold out at random (the
+                same ones every time). They are never trained on.
+            seeds: one parameter set each; the same seed gives the same numbers.
+            progress: called with (seed, epochs done, best validation objective); a seed is
+                told of once for each of its starts.
+            keep_on_interrupt: on Ctrl-C, return the best parameters so far.
 
-        - `validation`: the markets that decide when to stop: other `Markets`, the labels of
-            some of `markets`, or the fraction of `markets` to hold out at random (the same
-            ones every time). They are never trained on.
-        - `seeds`: one parameter set each; the same seed gives the same numbers.
-        - `progress`: called with (seed, epochs done, best validation objective); a seed is
-            told of once for each of its starts.
-        - `keep_on_interrupt`: on Ctrl-C, return the best parameters so far.
+        Returns:
+            Of every seed the start that validates best, at its best epoch.
         """
         seeds = checked_seeds(seeds)
         training, held_out = divided(markets, validation)
