@@ -6,7 +6,7 @@ Shares and gradients. Markets of the same shape, with the same parameters and no
 shares with all price derivatives, as each package's user asks for them; and shares with
 their gradient by parameters, which for PyBLP is the inner part of its estimation without the
 making of its market objects, four parameters, and for dgd the likelihood's gradient by all
-parameters of population and readout.
+parameters of population and utility.
 
 Estimation. The same mixed logit on the same markets and the same draws, until converged, each
 by its own rule: xlogit as it comes, from a logit of its own, dgd's gradients in SciPy's
@@ -31,6 +31,7 @@ import numpy as np
 from choice_estimation import estimation, seconds
 from dgd.choice import (
     ChoiceDemand,
+    ChoiceWorld,
     Demand,
     Markets,
     Offers,
@@ -38,7 +39,6 @@ from dgd.choice import (
     simulate_markets,
 )
 from dgd.choice.objective import Sales, choice_loss
-from dgd.choice.simulate import ChoiceWorld
 from dgd.runtime import computing
 
 NODES = 7
@@ -65,7 +65,7 @@ def alternate(ours: Callable[[], Any], theirs: Callable[[], Any], rounds: int) -
 
 def drawn_markets(shape: Shape) -> tuple[ChoiceDemand, Markets]:
     world = gaussian_world()
-    products = tuple(f"product {place}" for place in range(shape.products))
+    products = tuple(f"product {index}" for index in range(shape.products))
     model = replace(world.model, population=world.model.population.with_nodes(NODES))
     drawn = simulate_markets(ChoiceWorld(model, products), shape.markets, seed=1)
     return model, drawn.markets
@@ -100,7 +100,7 @@ def pyblp_results(model: ChoiceDemand, markets: Markets) -> Any:
             "weights": np.tile(weights, number),
             **{f"taste{a}": np.tile(tastes[:, a], number) for a in range(3)},
             "mind": np.tile(-sensitivity, number),
-            **{f"nodes{place}": np.zeros(number * len(weights)) for place in range(4)},
+            **{f"nodes{index}": np.zeros(number * len(weights)) for index in range(4)},
         }
     )
     tastes_of = "1 + quality + style + prices"

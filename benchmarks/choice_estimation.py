@@ -22,10 +22,10 @@ from scipy.stats import norm, qmc
 from dgd.choice import (
     ChoiceDemand,
     ChoiceModel,
-    ChoiceReadout,
     Markets,
     Offers,
-    Units,
+    Scales,
+    Utility,
     gaussian_world,
     simulate_markets,
 )
@@ -43,8 +43,8 @@ def seconds(work: Callable[[], Any]) -> float:
     return time.perf_counter() - begin
 
 
-class NormalTastes(ChoiceReadout):
-    """xlogit's readout: price sensitivity is normal like every taste, not kept positive."""
+class NormalTastes(Utility):
+    """xlogit's utility: price sensitivity is normal like every taste, not kept positive."""
 
     def price_sensitivity(
         self, points: Float[Array, "cohort node dim"]
@@ -58,7 +58,7 @@ def mixed_logit_by_dgd(markets: Markets, draws: np.ndarray) -> Callable[[], tupl
     with computing():
         population = SupportPoints(jnp.zeros((1, len(draws))), jnp.asarray(draws)[None])
         offers, sales = Offers.of(markets), Sales.of(markets)
-        units = Units.plain(attributes)
+        scales = Scales.plain(attributes)
 
     @jax.jit
     def value_and_slope(effects: Array) -> Any:
@@ -66,8 +66,8 @@ def mixed_logit_by_dgd(markets: Markets, draws: np.ndarray) -> Callable[[], tupl
             mean, spread = effects[: attributes + 1], effects[attributes + 1 :]
             loading = jnp.eye(attributes, attributes + 1) * spread[:-1, None]
             aside = jnp.zeros(attributes + 1).at[-1].set(spread[-1])
-            readout = NormalTastes(mean[:-1], loading, mean[-1], aside)
-            return choice_loss(ChoiceDemand(population, readout, units), offers, sales)
+            utility = NormalTastes(mean[:-1], loading, mean[-1], aside)
+            return choice_loss(ChoiceDemand(population, utility, scales), offers, sales)
 
         return jax.value_and_grad(loss)(effects)
 

@@ -17,8 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import altair as alt
-import equinox as eqx
-import jax.numpy as jnp
 import numpy as np
 import polars as pl
 
@@ -31,7 +29,6 @@ from dgd.choice import (
     simulate_markets,
 )
 from dgd.report import demand_curve_chart, save_chart, sensitivity_chart
-from dgd.runtime import computing
 
 UNSEEN = 1 / 3
 """The last markets of the table are kept from the fit altogether."""
@@ -74,18 +71,12 @@ class Decision:
 
 def town_world() -> ChoiceWorld:
     """Many who watch the price, fewer who look for quality; prices from 1 to 4."""
-    world = gaussian_world()
-    with computing():
-        model = eqx.tree_at(
-            lambda m: (
-                m.readout.attribute_effect,
-                m.readout.price_intercept,
-                m.readout.price_loading,
-            ),
-            world.model,
-            (jnp.asarray([2.0, 0.8, 0.2]), jnp.asarray(1.5), jnp.asarray([-0.7, 0.3])),
-        )
-    return replace(world, model=model, prices=(1.0, 4.0))
+    return gaussian_world(
+        attribute_effect=(2.0, 0.8, 0.2),
+        price_intercept=1.5,
+        price_loading=(-0.7, 0.3),
+        prices=(1.0, 4.0),
+    )
 
 
 def held_out_check(fit: ChoiceFit, unseen: Markets) -> pl.DataFrame:

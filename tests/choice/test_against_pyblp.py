@@ -24,7 +24,7 @@ def model() -> ChoiceDemand:
     with computing():
         demand = random_demand(2, cohorts=1, nodes=7)
         # Steep enough for firms to have an equilibrium price.
-        return eqx.tree_at(lambda m: m.readout.price_intercept, demand, jnp.asarray(2.5))
+        return eqx.tree_at(lambda m: m.utility.price_intercept, demand, jnp.asarray(2.5))
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def simulated(model: ChoiceDemand) -> Any:
             **{f"taste{a}": np.tile(tastes[:, a], MARKETS) for a in range(3)},
             "mind": np.tile(-sensitivity, MARKETS),
             # PyBLP's own taste shocks, which sigma = 0 leaves without effect.
-            **{f"nodes{place}": np.zeros(MARKETS * len(weights)) for place in range(4)},
+            **{f"nodes{index}": np.zeros(MARKETS * len(weights)) for index in range(4)},
         }
     )
     pyblp.options.verbose = False

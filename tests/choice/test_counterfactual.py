@@ -145,7 +145,7 @@ def test_prices_far_outside_the_training_range_are_remarked_on(fit: ChoiceFit, m
 def test_surplus_of_people_who_hardly_mind_prices_is_remarked_on(fit: ChoiceFit, markets: Markets):
     def torn_apart(run: Run) -> Run:
         loading = jnp.asarray(np.array([9.0, 0.0]))
-        model = eqx.tree_at(lambda m: m.readout.price_loading, run.parameters, loading)
+        model = eqx.tree_at(lambda m: m.utility.price_loading, run.parameters, loading)
         return replace(run, parameters=model)
 
     with computing():
@@ -220,7 +220,7 @@ def test_impossible_changes_are_refused(
 def test_other_markets_are_refused(fit: ChoiceFit, markets: Markets):
     with refused("cohorts", "new", "make both the same way"):
         fit.predict(make())
-    with refused("north", "same markets"):
+    with refused("west, north", "north, south, east and 2 more", "same markets"):
         fit.compare(markets.select(["west", "north"]))
     with refused("prices is empty"):
         fit.demand_curve("a", [])

@@ -54,6 +54,17 @@ def test_simulated_counts_follow_the_true_shares(drawn: SimulatedMarkets):
         simulate_markets(gaussian_world(), 0, seed=5)
 
 
+def test_a_world_may_have_other_tastes_and_prices():
+    """Where buying is worth more and prices are minded less, more is bought."""
+    keen = gaussian_world(attribute_effect=(3, 0.8, 0.2), price_intercept=-1, prices=(1.0, 2.0))
+    drawn, usual = (simulate_markets(world, 20, seed=5) for world in (keen, gaussian_world()))
+    assert drawn.outside.mean() < 0.5 * usual.outside.mean()
+    low, high = drawn.markets.price_range
+    assert 1.0 <= low < high <= 2.0
+    with refused("price_loading is [1.0]", "give 2 numbers"):
+        gaussian_world(price_loading=[1.0])
+
+
 @pytest.mark.parametrize(
     ("world", "most"),
     [(gaussian_world, 0.0012), (discrete_world, 0.0025)],

@@ -63,7 +63,7 @@ def test_any_kind_of_frame_makes_the_same_markets(kind: str):
 
 def test_size_can_be_given_in_every_form():
     labels = make().markets
-    each = {label: 400.0 + place for place, label in enumerate(labels)}
+    each = {label: 400.0 + index for index, label in enumerate(labels)}
     table = pl.DataFrame({"market": list(each), "market_size": list(each.values())})
     nothing = {label: each[label] - sold for label, sold in zip(labels, make().sales, strict=True)}
     for size in (
@@ -120,7 +120,7 @@ def test_selected_markets_need_no_more_slots_than_they_use():
     [
         (2, "count", -3, ["row 2", "market north", "product b", "column count", "-3", "start at"]),
         (2, "count", 2.5, ["row 2", "product b", "2.5", "counts are whole"]),
-        (2, "count", None, ["row 2", "product b", "missing", "fill it in"]),
+        (2, "count", None, ["row 2", "product b", "missing", "write 0 or drop the row"]),
         (5, "count", 7, ["row 5", "market south", "product b", "7", "not available"]),
         (1, "price", None, ["row 1", "market north", "product a", "price", "missing"]),
         (1, "price", float("inf"), ["row 1", "product a", "inf"]),
@@ -139,8 +139,17 @@ def test_a_wrong_cell_is_named(row: int, column: str, value: object, words: list
 
 
 def test_a_column_of_text_is_no_price():
+    cheap = offers_table().with_columns(price=pl.lit("cheap"))
     with refused("row 1", "market north", "price", "is not a number"):
-        make(offers_table().with_columns(price=pl.lit("cheap")))
+        make(cheap)
+    with refused("market north", "no available product"):
+        make(cheap.with_columns(available=pl.lit(0), count=pl.lit(0)))
+
+
+def test_a_wrong_cell_is_named_by_the_users_own_columns():
+    table = changed(2, "count", -3).rename(columns={"market": "town", "product": "good"})
+    with refused("row 2", "town north", "good b", "column count", "-3"):
+        make(table, market="town", product="good")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import polars as pl
 
-from dgd.choice import ChoiceDemand, ChoiceFit, ChoiceReadout, ChoiceSettings, Markets, Units
+from dgd.choice import ChoiceDemand, ChoiceFit, ChoiceSettings, Markets, Scales, Utility
 from dgd.learning.loop import Run
 from dgd.model.population import POPULATIONS, GaussianMixture
 from dgd.runtime import computing
@@ -59,9 +59,9 @@ def random_demand(
         initial_scale=0.5,
         nodes=nodes,
     )
-    readout = ChoiceReadout(draw(3), draw(3, 2), jnp.asarray(0.7), draw(2))
-    units = Units(jnp.asarray([0.0, 0.3, -0.2]), jnp.asarray([1.0, 1.7, 0.6]), jnp.asarray(1.9))
-    return ChoiceDemand(POPULATIONS[population](mixture), readout, units)
+    utility = Utility(draw(3), draw(3, 2), jnp.asarray(0.7), draw(2))
+    scales = Scales(jnp.asarray([0.0, 0.3, -0.2]), jnp.asarray([1.0, 1.7, 0.6]), jnp.asarray(1.9))
+    return ChoiceDemand(POPULATIONS[population](mixture), utility, scales)
 
 
 def random_fit(markets: Markets, seeds: tuple[int, ...] = (1, 2)) -> ChoiceFit:

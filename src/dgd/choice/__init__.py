@@ -6,28 +6,24 @@ fit.elasticities()
 fit.compare(markets.with_prices({"a": 2.5})).total()
 """
 
+from dgd.choice.choice_demand import ChoiceDemand, PriceDerivatives, Shares
 from dgd.choice.comparison import Comparison
 from dgd.choice.demand import Demand, price_derivatives, shares
 from dgd.choice.estimator import ChoiceModel
 from dgd.choice.fit import ChoiceFit
 from dgd.choice.markets import Markets
-from dgd.choice.model import ChoiceDemand, PriceDerivatives, Shares, Units
-from dgd.choice.readout import ChoiceReadout, Offers
+from dgd.choice.offers import Offers
+from dgd.choice.scales import Scales
 from dgd.choice.settings import ChoiceSettings
-from dgd.choice.simulate import (
-    ChoiceWorld,
-    SimulatedMarkets,
-    discrete_world,
-    gaussian_world,
-    simulate_markets,
-)
+from dgd.choice.simulate import SimulatedMarkets, simulate_markets
 from dgd.choice.storage import load
+from dgd.choice.utility import Utility
+from dgd.choice.worlds import ChoiceWorld, discrete_world, gaussian_world
 
 __all__ = [
     "ChoiceDemand",
     "ChoiceFit",
     "ChoiceModel",
-    "ChoiceReadout",
     "ChoiceSettings",
     "ChoiceWorld",
     "Comparison",
@@ -35,9 +31,10 @@ __all__ = [
     "Markets",
     "Offers",
     "PriceDerivatives",
+    "Scales",
     "Shares",
     "SimulatedMarkets",
-    "Units",
+    "Utility",
     "discrete_world",
     "gaussian_world",
     "load",

@@ -8,9 +8,10 @@ import polars as pl
 from jaxtyping import Float
 
 from dgd.choice.demand import Demand
-from dgd.choice.offers import OUTSIDE
+from dgd.choice.offer_table import OUTSIDE
 from dgd.choice.surplus import warn_of_careless
-from dgd.errors import InputError
+from dgd.errors import InputError, few
+from dgd.panel.grids import label_indices
 from dgd.tables.frames import from_polars
 
 
@@ -26,8 +27,8 @@ class Comparison:
         before, after = self.base.markets, self.changed.markets
         if before.markets != after.markets:
             raise InputError(
-                f"the changed markets are {_few(after.markets)}, the base has "
-                f"{_few(before.markets)}; compare the same markets in the same order."
+                f"the changed markets are {few(after.markets, 3)}, the base has "
+                f"{few(before.markets, 3)}; compare the same markets in the same order."
             )
         if before.columns.keys != after.columns.keys:
             raise InputError(
@@ -48,9 +49,8 @@ class Comparison:
             suffix=" new",
             maintain_order="left_right",
         )
-        order = {label: place for place, label in enumerate(self.base.markets.markets)}
-        place = pl.col(columns.market).replace_strict(order, return_dtype=pl.Int64)
-        table = table.with_row_index("row").sort(place, "row").drop("row")
+        market = label_indices(table[columns.market], self.base.markets.markets)
+        table = table[np.argsort(market, stable=True)]
         sold = pl.col("measure") != "price"
         base, changed = (
             pl.when(sold).then(pl.col(name).fill_null(0.0)).otherwise(pl.col(name)).alias(name)
@@ -119,8 +119,3 @@ def _long(table: pl.DataFrame, keys: list[str], measures: list[str]) -> pl.DataF
     numbered = table.with_row_index("row")
     long = numbered.unpivot(measures, index=["row", *keys], variable_name="measure")
     return long.sort("row", maintain_order=True).drop("row")
-
-
-def _few(labels: tuple[Any, ...]) -> str:
-    shown = ", ".join(map(str, labels[:3]))
-    return f"{shown} and {len(labels) - 3} more" if len(labels) > 3 else shown

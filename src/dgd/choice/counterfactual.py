@@ -12,7 +12,7 @@ import polars as pl
 from narwhals.typing import IntoFrame
 
 from dgd.choice.grids import offer_grids
-from dgd.choice.offers import CONSTANT, read_offers
+from dgd.choice.offer_table import read_offers
 from dgd.errors import InputError
 from dgd.panel.grids import Label
 from dgd.tables import checks
@@ -62,7 +62,7 @@ def with_attributes(
     else:
         table = _table(values, "attributes")
     changed = [name for name in table.columns if name not in columns.keys]
-    known = [name for name in markets.attribute_names if name != CONSTANT]
+    known = markets.given_attributes
     strange = [name for name in changed if name not in known]
     if strange:
         raise InputError(
@@ -88,7 +88,7 @@ def with_products(markets: "Markets", offers: IntoFrame) -> "Markets":
     """More on offer; a product listed as unavailable gives way to its new offer."""
     columns = markets.columns
     table = _table(offers, "offers")
-    given = [name for name in markets.attribute_names if name != CONSTANT]
+    given = markets.given_attributes
     checks.require_columns(table, "offers", [columns.product, columns.price, *given])
     if columns.market not in table.columns:
         everywhere = markets.rows().select(columns.market).unique(maintain_order=True)
@@ -119,8 +119,7 @@ def without_products(
 ) -> "Markets":
     """`products` no longer available; they stay listed, so that a comparison shows the loss."""
     columns = markets.columns
-    if isinstance(products, str):
-        raise InputError(f'products is the text "{products}"; give a list, ["{products}"].')
+    checks.refuse_text(products, "products")
     rows = markets.rows()
     for name, labels, known in (
         (columns.product, products, markets.products),
@@ -194,7 +193,6 @@ def _replaced(markets: "Markets", changes: pl.DataFrame, values: Sequence[str]) 
 def _remade(markets: "Markets", rows: pl.DataFrame) -> "Markets":
     """Markets from changed rows, in the old order of markets, their sales no longer known."""
     columns = replace(markets.columns, count=None)
-    given = [name for name in markets.attribute_names if name != CONSTANT]
-    checked = read_offers(rows, columns, given, "the changed markets").drop(ROW)
+    checked = read_offers(rows, columns, markets.given_attributes, "the changed markets").drop(ROW)
     grids = offer_grids(checked, columns, markets.attribute_names, markets.markets)
     return replace(markets, **grids, columns=columns)

@@ -14,10 +14,10 @@ import numpy as np
 import polars as pl
 from jaxtyping import Array, Float
 
+from dgd.choice.choice_demand import ChoiceDemand, PriceDerivatives, Shares
 from dgd.choice.markets import Markets
-from dgd.choice.model import ChoiceDemand, PriceDerivatives, Shares
-from dgd.choice.offers import OUTSIDE
-from dgd.choice.readout import Offers
+from dgd.choice.offer_table import OUTSIDE
+from dgd.choice.offers import Offers
 from dgd.runtime import computing
 
 
@@ -74,21 +74,20 @@ class Demand:
         market, slot = np.nonzero(markets.listed)
         everywhere = np.arange(len(markets.markets))
         share = np.r_[self.shares.products[market, slot], self.shares.outside]
-        places = np.r_[market, everywhere]
+        market_index = np.r_[market, everywhere]
         nothing = np.full(len(everywhere), np.nan)
         table = pl.DataFrame(
             [
-                _market_labels(markets, places),
+                _market_labels(markets, market_index),
                 self._products(columns.product, markets.product[market, slot], len(everywhere)),
                 pl.Series(columns.price, np.r_[markets.price[market, slot], nothing]).fill_nan(
                     None
                 ),
                 pl.Series("share", share),
-                pl.Series("count", share * markets.size[places]),
+                pl.Series("count", share * markets.size[market_index]),
             ]
         )
-        order = np.lexsort((np.arange(len(places)), places))
-        return table[order]
+        return table[np.argsort(market_index, stable=True)]
 
     def elasticities_table(self) -> pl.DataFrame:
         r"""One row per market, product and price.
@@ -122,7 +121,7 @@ class Demand:
         markets = self.markets
         to_products, to_outside = self.price_derivatives
         own = np.einsum("mjj->mj", to_products)
-        market, to, product = (part for part in self._available_pairs())
+        market, to, product = self._available_pairs()
         other = to != product
         market, to, product = market[other], to[other], product[other]
         left, leaving = np.nonzero(markets.available)
@@ -131,16 +130,16 @@ class Demand:
                 -to_products[market, to, product] / own[market, product],
                 -to_outside[left, leaving] / own[left, leaving],
             ]
-        places, slots = np.r_[market, left], np.r_[product, leaving]
+        market_index, slot = np.r_[market, left], np.r_[product, leaving]
         table = pl.DataFrame(
             [
-                _market_labels(markets, places),
-                self._products(markets.columns.product, markets.product[places, slots]),
+                _market_labels(markets, market_index),
+                self._products(markets.columns.product, markets.product[market_index, slot]),
                 self._products("to", markets.product[market, to], len(left)),
                 pl.Series("diversion", ratio),
             ]
         )
-        return table[np.lexsort((np.arange(len(places)), slots, places))]
+        return table[np.lexsort((slot, market_index))]
 
     def surplus_table(self) -> pl.DataFrame:
         """One row per market: surplus of one opportunity and of all of them."""
@@ -159,9 +158,9 @@ class Demand:
         market, first, second = np.nonzero(available[:, :, None] & available[:, None, :])
         return market, first, second
 
-    def _products(self, name: str, places: np.ndarray, outside: int = 0) -> pl.Series:
+    def _products(self, name: str, indices: np.ndarray, outside: int = 0) -> pl.Series:
         """Product labels, as text where `outside` rows for buying nothing follow them."""
-        labels: list[Any] = [self.markets.products[place] for place in places]
+        labels: list[Any] = [self.markets.products[index] for index in indices]
         if not outside:
             return pl.Series(name, labels)
         return pl.Series(name, [*map(str, labels), *[OUTSIDE] * outside])
@@ -173,5 +172,5 @@ def _mean(parts: Iterable[tuple[Array, ...]]) -> tuple[Any, ...]:
     return tuple(np.mean([np.asarray(x) for x in same], axis=0) for same in gathered)
 
 
-def _market_labels(markets: Markets, places: np.ndarray) -> pl.Series:
-    return pl.Series(markets.columns.market, [markets.markets[place] for place in places])
+def _market_labels(markets: Markets, indices: np.ndarray) -> pl.Series:
+    return pl.Series(markets.columns.market, [markets.markets[index] for index in indices])

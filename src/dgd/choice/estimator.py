@@ -9,12 +9,12 @@ import jax
 import numpy as np
 from jaxtyping import Array, Float
 
+from dgd.choice.choice_demand import ChoiceDemand
 from dgd.choice.fit import ChoiceFit
 from dgd.choice.identification import refuse_unlearnable, warn_of_ambiguity
 from dgd.choice.markets import Markets
-from dgd.choice.model import ChoiceDemand
 from dgd.choice.objective import ChoiceObjective, Sales, choice_loss
-from dgd.choice.readout import Offers
+from dgd.choice.offers import Offers
 from dgd.choice.settings import ChoiceSettings
 from dgd.choice.starting import ChoiceStart
 from dgd.errors import InputError
@@ -22,6 +22,7 @@ from dgd.learning.loop import Attempt, Progress
 from dgd.learning.seeds import best_models, checked_seeds, warn_of_divergence
 from dgd.panel.grids import Label
 from dgd.runtime import computing
+from dgd.tables import checks
 
 HELD_OUT_SEED = 20260912
 """Which markets a fraction holds out depends on their order alone."""
@@ -51,17 +52,20 @@ class ChoiceModel(ChoiceSettings):
         progress: Progress | None = None,
         keep_on_interrupt: bool = False,
     ) -> ChoiceFit:
-        """Learn population and readout together from the counts of the training markets.
+        """Learn population and utility together from the counts of the training markets.
 
-        **Arguments:**
+        Args:
+            markets: what was offered and counted.
+            validation: the markets that decide when to stop: other `Markets`, the labels of
+                some of `markets`, or the fraction of `markets` to hold out at random (the
+                same ones every time). They are never trained on.
+            seeds: one parameter set each; the same seed gives the same numbers.
+            progress: called with (seed, epochs done, best validation objective); a seed is
+                told of once for each of its starts.
+            keep_on_interrupt: on Ctrl-C, return the best parameters so far.
 
-        - `validation`: the markets that decide when to stop: other `Markets`, the labels of
-            some of `markets`, or the fraction of `markets` to hold out at random (the same
-            ones every time). They are never trained on.
-        - `seeds`: one parameter set each; the same seed gives the same numbers.
-        - `progress`: called with (seed, epochs done, best validation objective); a seed is
-            told of once for each of its starts.
-        - `keep_on_interrupt`: on Ctrl-C, return the best parameters so far.
+        Returns:
+            Of every seed the start that validates best, at its best epoch.
         """
         seeds = checked_seeds(seeds)
         training, held_out = divided(markets, validation)
@@ -69,9 +73,9 @@ class ChoiceModel(ChoiceSettings):
         with computing():
             start = ChoiceStart.of(training)
             attempts = [
-                self._attempt(start, seed, place, training, held_out)
+                self._attempt(start, seed, number, training, held_out)
                 for seed in seeds
-                for place in range(self.starts)
+                for number in range(self.starts)
             ]
             warn_of_ambiguity(training, sum(x.size for x in jax.tree.leaves(attempts[0][2])))
             loss = partial(losses, self.objective)
@@ -81,10 +85,10 @@ class ChoiceModel(ChoiceSettings):
         return fit
 
     def _attempt(
-        self, start: ChoiceStart, seed: int, place: int, training: Markets, held_out: Markets
+        self, start: ChoiceStart, seed: int, number: int, training: Markets, held_out: Markets
     ) -> Attempt:
         model = start.model(
-            np.random.default_rng([seed, place]),
+            np.random.default_rng([seed, number]),
             cohorts=len(training.cohorts),
             components=self.components,
             dim=self.dim,
@@ -94,7 +98,7 @@ class ChoiceModel(ChoiceSettings):
         )
         trainable, fixed = eqx.partition(model, model.trainable())
         counted = [(Offers.of(part), Sales.of(part)) for part in (training, held_out)]
-        return Attempt(seed, f"plain logit {place + 1}", trainable, TrainingData(fixed, *counted))
+        return Attempt(seed, f"plain logit {number + 1}", trainable, TrainingData(fixed, *counted))
 
 
 def losses(
@@ -118,8 +122,7 @@ def divided(
                 "column."
             )
         return markets, validation
-    if isinstance(validation, str):
-        raise InputError(f'validation is the text "{validation}"; give a list, ["{validation}"].')
+    checks.refuse_text(validation, "validation")
     if isinstance(validation, (int, float)):
         held_out = _drawn(markets, float(validation))
     else:
@@ -138,5 +141,5 @@ def _drawn(markets: Markets, fraction: float) -> list[Label]:
     if total < 2:
         raise InputError("validation is a fraction of a single market; give at least two markets.")
     number = min(max(1, round(fraction * total)), total - 1)
-    places = np.random.default_rng(HELD_OUT_SEED).choice(total, number, replace=False)
-    return [markets.markets[place] for place in sorted(places)]
+    indices = np.random.default_rng(HELD_OUT_SEED).choice(total, number, replace=False)
+    return [markets.markets[index] for index in sorted(indices)]

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from dgd.choice.choice_demand import ChoiceDemand
 from dgd.choice.comparison import Comparison
 from dgd.choice.demand import Demand
 from dgd.choice.markets import Markets
-from dgd.choice.model import ChoiceDemand
 from dgd.choice.segments import choosers_table, segments_table
 from dgd.choice.settings import ChoiceSettings
 from dgd.choice.surplus import warn_of_careless
@@ -31,8 +31,9 @@ FAR = 0.5
 class ChoiceFit(Seeded):
     """A fitted choice model: one parameter set per seed, with the markets it was fitted on.
 
-    Tables are averages over the seeds, and come in the kind of frame the markets
-    were handed over in, or in `kind`.
+    Tables are averages over the seeds. They are about the markets of the fit, or
+    others handed over as `markets`, and come in the kind of frame those came in,
+    or in `kind`.
     """
 
     settings: ChoiceSettings
@@ -82,7 +83,12 @@ class ChoiceFit(Seeded):
         return from_polars(demand.surplus_table(), kind or demand.markets.kind)
 
     def compare(self, changed: Markets, base: Markets | None = None) -> Comparison:
-        """Demand, revenue and surplus in `changed` markets against the `base`."""
+        """Demand, revenue and surplus before and after a change.
+
+        Args:
+            changed: the markets as they might be, made by their `with_...` methods.
+            base: the markets to hold them against; without it, those of the fit.
+        """
         return Comparison(self._demand(base), self._demand(changed))
 
     def demand_curve(
@@ -92,8 +98,14 @@ class ChoiceFit(Seeded):
         markets: Markets | None = None,
         kind: str | None = None,
     ) -> Any:
-        """One row per price of `product`, asked in every market that lists it: its count and
-        revenue there, and the count and revenue of all products."""
+        """One row per price: the product's count and revenue, and those of all products.
+
+        Args:
+            product: whose price moves, in every market that lists it; all others stay.
+            prices: the prices to try.
+            markets: where they are asked; without it, in the markets of the fit.
+            kind: the kind of frame, if another than that of the markets.
+        """
         markets = markets or self.markets
         if not len(prices):
             raise InputError("prices is empty; give the prices to try.")

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from dgd.choice.offers import CONSTANT, Columns
-from dgd.panel.grids import Label
+from dgd.choice.offer_table import CONSTANT, OfferColumns
+from dgd.panel.grids import Label, label_indices
 
 
 def offer_grids(
     rows: pl.DataFrame,
-    columns: Columns,
+    columns: OfferColumns,
     attribute_names: Sequence[str],
     markets: Sequence[Label],
 ) -> dict[str, Any]:
@@ -20,7 +20,7 @@ def offer_grids(
 
     A market's products take its first slots, in the order of the rows.
     """
-    market = _places(rows[columns.market], markets)
+    market = label_indices(rows[columns.market], markets)
     slot = rows.select(pl.int_range(pl.len()).over(columns.market)).to_series().to_numpy()
     products = tuple(rows[columns.product].unique(maintain_order=True).to_list())
     shape = (len(markets), int(slot.max()) + 1)
@@ -32,18 +32,13 @@ def offer_grids(
 
     ones = np.ones(rows.height)
     known = [ones if name == CONSTANT else rows[name].to_numpy() for name in attribute_names]
-    count = 0 * ones if columns.count is None else rows[columns.count].to_numpy()
+    count = 0 * ones if columns.count is None else rows[columns.count].cast(pl.Float64).to_numpy()
     price = rows[columns.price].fill_null(float("nan")).to_numpy()
     return {
-        "product": grid(_places(rows[columns.product], products), -1),
+        "product": grid(label_indices(rows[columns.product], products), -1),
         "price": grid(price, np.nan),
         "available": grid(rows[columns.available].to_numpy(), False),
         "attributes": grid(np.stack(known, -1), 0.0),
         "count": grid(count, 0.0),
         "products": products,
     }
-
-
-def _places(column: pl.Series, labels: Sequence[Label]) -> np.ndarray:
-    order = {label: place for place, label in enumerate(labels)}
-    return column.replace_strict(order, return_dtype=pl.Int64).to_numpy()

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import qr
 
 from dgd.choice.markets import Markets
-from dgd.choice.offers import CONSTANT
+from dgd.choice.offer_table import CONSTANT
 from dgd.errors import InputError
 
 
@@ -24,8 +24,8 @@ def refuse_unlearnable(training: Markets) -> None:
             "cannot be learned: add markets or count those who bought nothing."
         )
     known = training.attributes[training.available]
-    for place, name in enumerate(training.attribute_names):
-        values = known[:, place]
+    for index, name in enumerate(training.attribute_names):
+        values = known[:, index]
         if name != CONSTANT and np.ptp(values) == 0:
             raise InputError(
                 f'attribute "{name}" is {values[0]:g} for every available product of every '
@@ -48,7 +48,7 @@ def warn_of_ambiguity(training: Markets, parameters: int) -> None:
     size = np.abs(np.diag(triangle))
     rank = int((size > 1e-10 * size[0]).sum())
     if rank < known.shape[1]:
-        names = sorted(training.attribute_names[place] for place in order[rank:])
+        names = sorted(training.attribute_names[index] for index in order[rank:])
         warnings.warn(
             f"attributes {', '.join(names)} follow from the others in the training markets; shares "
             "can be learned, but how the effect divides between them is the penalty's choice: "

@@ -15,7 +15,7 @@ from narwhals.typing import IntoFrame
 
 from dgd.choice import counterfactual
 from dgd.choice.grids import offer_grids
-from dgd.choice.offers import CONSTANT, Columns, check_names, read_offers
+from dgd.choice.offer_table import CONSTANT, OfferColumns, check_names, read_offers
 from dgd.choice.sizes import PerMarket, cohort_sizes, opportunities
 from dgd.errors import InputError
 from dgd.panel.grids import Label
@@ -49,7 +49,7 @@ class Markets:
     products: tuple[Label, ...]
     attribute_names: tuple[str, ...]
     cohorts: tuple[Label, ...]
-    columns: Columns
+    columns: OfferColumns
     kind: str
     """The kind of frame the user handed over."""
 
@@ -72,26 +72,31 @@ class Markets:
     ) -> "Markets":
         """Read a long table: one row per market and product.
 
-        **Arguments:**
-
-        - `attributes`: one numeric column each; 0/1 columns can mark products or brands.
-        - `count`: how many bought the product, or `None` for markets whose sales are not
-            known: they can be predicted, not fitted.
-        - `available`: a 0/1 column; without it every row could be bought. An unavailable
-            product needs no price.
-        - `outside` or `market_size`: how many bought nothing, or how many could have
-            bought. A column that is constant within a market, `{market: number}`, one
-            number for all, or a table with the market and a column `outside` or
-            `market_size`. Without counts it may be left out: every market is then one
-            opportunity, and predicted counts are shares.
-        - `sizes`: the cohorts' reference sizes n, as `{cohort: size}` or a table with
-            `cohort` and `size` (and `market` where sizes differ); one cohort without it.
-        - `constant`: adds the attribute "constant", 1 for every product, so that the value
-            of buying at all is learned beside the other attributes. The outside option is
-            fixed at zero; without a constant, attributes and price alone must explain how
-            many buy.
+        Args:
+            table: a frame of any kind, pandas, Polars, PyArrow or DuckDB.
+            attributes: one numeric column each; 0/1 columns can mark products or brands.
+            market: the column of market labels.
+            product: the column of product labels.
+            price: the column of what a buyer pays.
+            count: how many bought the product, or `None` for markets whose sales are not
+                known: they can be predicted, not fitted.
+            available: a 0/1 column; without it every row could be bought. An unavailable
+                product needs no price.
+            outside: how many bought nothing. A column that is constant within a market,
+                `{market: number}`, one number for all, or a table with the market and a
+                column `outside`.
+            market_size: how many could have bought, given likewise instead of `outside`.
+                Without counts it may be left out: every market is then one opportunity,
+                and predicted counts are shares.
+            sizes: the cohorts' reference sizes n, as `{cohort: size}` or a table with
+                `cohort` and `size` (and `market` where sizes differ); one cohort without it.
+            cohort: the cohort column of `sizes`.
+            constant: adds the attribute "constant", 1 for every product, so that the value
+                of buying at all is learned beside the other attributes. The outside option
+                is fixed at zero; without a constant, attributes and price alone must explain
+                how many buy.
         """
-        columns = Columns(market, product, price, count, available or "available", cohort)
+        columns = OfferColumns(market, product, price, count, available or "available", cohort)
         check_names(columns, attributes, constant)
         offers, kind = to_polars(table, "table")
         if available is None:
@@ -120,6 +125,16 @@ class Markets:
         return self.columns.count is not None
 
     @property
+    def has_constant(self) -> bool:
+        """Whether the first attribute is the constant, the value of buying at all."""
+        return self.attribute_names[0] == CONSTANT
+
+    @property
+    def given_attributes(self) -> list[str]:
+        """The attributes that are columns of the table: all but the constant."""
+        return [name for name in self.attribute_names if name != CONSTANT]
+
+    @property
     def sales(self) -> Float[np.ndarray, " market"]:
         """How many bought any product."""
         return np.asarray(self.count.sum(1))
@@ -142,7 +157,7 @@ class Markets:
 
     def select(self, labels: Sequence[Label]) -> "Markets":
         """Only the markets named, in the order of `labels`."""
-        order = {label: place for place, label in enumerate(self.markets)}
+        order = {label: index for index, label in enumerate(self.markets)}
         unknown = [label for label in labels if label not in order]
         if unknown:
             raise InputError(
@@ -151,15 +166,15 @@ class Markets:
             )
         if not len(labels):
             raise InputError("no market was named; name at least one.")
-        places = np.array([order[label] for label in labels])
-        width = int(self.listed[places].sum(1).max())
+        indices = np.array([order[label] for label in labels])
+        width = int(self.listed[indices].sum(1).max())
         grids = ("product", "price", "available", "attributes", "count")
         return replace(
             self,
-            **{name: getattr(self, name)[places, :width] for name in grids},
-            size=self.size[places],
-            cohort_size=self.cohort_size[places],
-            markets=tuple(self.markets[place] for place in places),
+            **{name: getattr(self, name)[indices, :width] for name in grids},
+            size=self.size[indices],
+            cohort_size=self.cohort_size[indices],
+            markets=tuple(self.markets[index] for index in indices),
         )
 
     def refuse_different(self, other: "Markets", name: str) -> None:
@@ -172,39 +187,59 @@ class Markets:
                 )
 
     def with_prices(self, prices: Mapping[Label, float] | IntoFrame) -> "Markets":
-        """The markets with other prices: `{product: price}`, or a table with `product`, `price`
-        and, where prices differ between them, `market`. Sales are then not known."""
+        """The markets with other prices; their sales are then not known.
+
+        Args:
+            prices: `{product: price}`, or a table with `product`, `price` and, where prices
+                differ between markets, `market`.
+        """
         return counterfactual.with_prices(self, prices)
 
     def with_scaled_prices(self, factors: Mapping[Label, float] | float) -> "Markets":
-        """The markets with prices multiplied, all by one factor or each `{product: factor}`."""
+        """The markets with prices multiplied.
+
+        Args:
+            factors: one for all products, or `{product: factor}`.
+        """
         return counterfactual.with_scaled_prices(self, factors)
 
     def with_attributes(self, values: Mapping[Label, Mapping[str, float]] | IntoFrame) -> "Markets":
-        """The markets with other attributes: `{product: {attribute: value}}`, or a table with
-        `product`, the attributes that change and, where they differ, `market`. What is missing
-        stays as it is."""
+        """The markets with other attributes.
+
+        Args:
+            values: `{product: {attribute: value}}`, or a table with `product`, the attributes
+                that change and, where they differ, `market`. What is missing stays as it is.
+        """
         return counterfactual.with_attributes(self, values)
 
     def with_products(self, offers: IntoFrame) -> "Markets":
-        """The markets with more on offer: a table with `product`, `price`, every attribute and,
-        where the product comes to some markets only, `market`."""
+        """The markets with more on offer.
+
+        Args:
+            offers: a table with `product`, `price`, every attribute and, where the product
+                comes to some markets only, `market`.
+        """
         return counterfactual.with_products(self, offers)
 
     def without_products(
         self, products: Sequence[Label], in_markets: Sequence[Label] | None = None
     ) -> "Markets":
-        """The markets with some products no longer available, everywhere or `in_markets`."""
+        """The markets with some products no longer available.
+
+        Args:
+            products: labels of those taken away.
+            in_markets: labels of the markets that lose them; without it, all do.
+        """
         return counterfactual.without_products(self, products, in_markets)
 
     def rows(self) -> pl.DataFrame:
         """One row per market and product, as the table was read, the constant left out."""
         market, slot = np.nonzero(self.listed)
-        place = self.product[market, slot]
+        product = self.product[market, slot]
         table = pl.DataFrame(
             [
                 pl.Series(self.columns.market, [self.markets[i] for i in market]),
-                pl.Series(self.columns.product, [self.products[i] for i in place]),
+                pl.Series(self.columns.product, [self.products[i] for i in product]),
                 pl.Series(self.columns.price, self.price[market, slot]).fill_nan(None),
                 pl.Series(self.columns.available, self.available[market, slot]),
                 *(

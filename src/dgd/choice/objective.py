@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from dgd.choice.choice_demand import ChoiceDemand
 from dgd.choice.markets import Markets
-from dgd.choice.model import ChoiceDemand
-from dgd.choice.readout import Offers
+from dgd.choice.offers import Offers
 
 SMALLEST_SHARE = 1e-300
 """Keeps the logarithm finite where a share has underflowed."""
@@ -51,11 +51,11 @@ def choice_loss(model: ChoiceDemand, offers: Offers, sales: Sales) -> Float[Arra
 
 def penalty(model: ChoiceDemand) -> Float[Array, ""]:
     """R: mean square of tastes, loadings and the scales' departures from the start."""
-    readout = model.readout
+    utility = model.utility
     terms = [
-        readout.attribute_effect,
-        readout.attribute_loading,
-        readout.price_loading,
+        utility.attribute_effect,
+        utility.attribute_loading,
+        utility.price_loading,
         model.population.scale_departure(),
     ]
     size = sum(np.prod(x.shape) for x in terms)

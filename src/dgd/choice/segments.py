@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from dgd.choice.model import ChoiceDemand
+from dgd.choice.choice_demand import ChoiceDemand
 from dgd.panel.grids import Label
 from dgd.runtime import computing
 
@@ -27,19 +27,19 @@ def choosers_table(
             weight = np.exp(np.asarray(log_weights))
             sensitivity = np.asarray(model.price_sensitivity(points))
             tastes = np.asarray(model.tastes(points))
-        cohort, node = (place.ravel() for place in np.indices(weight.shape))
+        cohort, node = (index.ravel() for index in np.indices(weight.shape))
         parts.append(
             pl.DataFrame(
                 {
                     "seed": np.full(weight.size, seed),
-                    "cohort": [cohorts[place] for place in cohort],
+                    "cohort": [cohorts[index] for index in cohort],
                     # A type's nodes stand next to each other, as many for each type.
                     "type": node // (weight.shape[1] // types) + 1,
                     "weight": weight.ravel(),
                     SENSITIVITY: sensitivity.ravel(),
                     **{
-                        taste(name): tastes[..., place].ravel()
-                        for place, name in enumerate(attributes)
+                        taste(name): tastes[..., index].ravel()
+                        for index, name in enumerate(attributes)
                     },
                 }
             )

@@ -22,18 +22,21 @@ _POSITIVE = ("learning_rate", "clip_norm", "initial_scale")
 class ChoiceSettings:
     """Settings of the choice model; the defaults are the paper's where it names them.
 
-    **Arguments:**
-
-    - `components`: K, Gaussian types of choosers per cohort.
-    - `dim`: d, dimensions of the propensity.
-    - `nodes`: quadrature nodes per component and dimension.
-    - `population`: "gaussian", the learned mixture; "fixed", the mixture frozen at its start;
-        "discrete", three learned points per cohort; "point", one.
-    - `starts`: places each seed is trained from; the one that validates best is kept. The
-        likelihood of a mixture has many hollows, and a start decides for one of them.
-    - `epochs`, `learning_rate`, `clip_norm`, `patience`: of Adam and early stopping.
-    - `penalty_weight`: lambda_R.
-    - `initial_scale`: standard deviation of every component at the start.
+    Args:
+        components: K, Gaussian types of choosers per cohort.
+        dim: d, dimensions of the propensity.
+        nodes: quadrature nodes per component and dimension.
+        population: "gaussian", the learned mixture; "fixed", the mixture frozen at its start;
+            "discrete", three learned points per cohort; "point", one.
+        starts: how many starts each seed is trained from; the one that validates best is
+            kept. The likelihood of a mixture has many hollows, and a start decides for one
+            of them.
+        epochs: the most Adam takes; early stopping may end sooner.
+        learning_rate: of Adam.
+        clip_norm: the largest norm of a gradient; longer ones are cut back to it.
+        patience: epochs without a better validation objective before training stops.
+        penalty_weight: lambda_R.
+        initial_scale: standard deviation of every component at the start.
     """
 
     components: int = 2

@@ -1,50 +1,24 @@
 """Markets with known truth.
 
-`simulate_markets` draws offers and multinomial counts from given parameters,
-and returns beside the counts what no real data can: the choice probabilities
-behind them. `gaussian_world` and `discrete_world` are the two generators of
-the controlled choice experiment. The paper names their structure and no
-values; these are ours, picked on other seeds than the experiment's so that a
-population without differences does about as badly as the paper's, with the
-scores of all models in view.
+`simulate_markets` draws offers and multinomial counts from the parameters of
+a world, and returns beside the counts what no real data can: the choice
+probabilities behind them.
 """
 
 from dataclasses import dataclass
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 import polars as pl
 from jaxtyping import Float
 
 from dgd.choice.demand import shares
 from dgd.choice.markets import Markets
-from dgd.choice.model import ChoiceDemand, Units
-from dgd.choice.readout import ChoiceReadout, Offers
+from dgd.choice.offers import Offers
+from dgd.choice.worlds import ChoiceWorld
 from dgd.errors import InputError
-from dgd.model.population import AbstractPopulation, GaussianMixture, SupportPoints, raw_scale
 from dgd.runtime import computing
 from dgd.tables.frames import from_polars
-
-PRODUCTS = ("a", "b", "c")
-ATTRIBUTES = ("quality", "style")
-OPPORTUNITIES = 4000
-TRUE_NODES = 25
-"""Nodes per dimension behind the true probabilities: many more than a fit uses."""
-
-
-@dataclass(frozen=True, eq=False)
-class ChoiceWorld:
-    """Parameters to draw from, and the range of the prices to draw.
-
-    Attributes are the constant and, standard normal, those named.
-    """
-
-    model: ChoiceDemand
-    products: tuple[str, ...] = PRODUCTS
-    attributes: tuple[str, ...] = ATTRIBUTES
-    prices: tuple[float, float] = (0.5, 3.5)
-    opportunities: int = OPPORTUNITIES
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +54,7 @@ def simulate_markets(world: ChoiceWorld, markets: int, seed: int) -> SimulatedMa
             "market": np.repeat(np.arange(1, markets + 1), shape[1]),
             "product": list(world.products) * markets,
             "price": price.ravel(),
-            **{name: known[..., place].ravel() for place, name in enumerate(world.attributes)},
+            **{name: known[..., index].ravel() for index, name in enumerate(world.attributes)},
         }
     )
     offered = Markets.from_table(table, count=None, attributes=world.attributes)
@@ -95,38 +69,3 @@ def simulate_markets(world: ChoiceWorld, markets: int, seed: int) -> SimulatedMa
         market_size=world.opportunities,
     )
     return SimulatedMarkets(world, counted, products, outside)
-
-
-def gaussian_world() -> ChoiceWorld:
-    """Two Gaussian types: many who watch the price, fewer who look for quality."""
-    with computing():
-        population = GaussianMixture(
-            logits=jnp.asarray([[0.3, -0.3]]),
-            means=jnp.asarray([[[-1.2, 0.4], [1.4, -0.5]]]),
-            raw_diagonal=jnp.asarray([[[raw_scale(0.6), raw_scale(1.0)]] * 2]),
-            below_diagonal=jnp.asarray([[[0.3], [-0.3]]]),
-            initial_scale=0.5,
-            nodes=TRUE_NODES,
-        )
-        return ChoiceWorld(_demand(population))
-
-
-def discrete_world() -> ChoiceWorld:
-    """Half the people watch the price; two smaller kinds look for quality, with unlike styles."""
-    with computing():
-        population = SupportPoints(
-            logits=jnp.log(jnp.asarray([[0.5, 0.25, 0.25]])),
-            points=jnp.asarray([[[-1.5, 0.3], [1.2, -0.9], [1.6, 0.9]]]),
-        )
-        return ChoiceWorld(_demand(population))
-
-
-def _demand(population: AbstractPopulation) -> ChoiceDemand:
-    """Propensity moves price sensitivity and quality in its first dimension, style in both."""
-    readout = ChoiceReadout(
-        attribute_effect=jnp.asarray([1.0, 0.8, 0.2]),
-        attribute_loading=jnp.asarray([[0.6, 0.3], [0.9, -0.4], [0.3, 1.2]]),
-        price_intercept=jnp.asarray(0.8),
-        price_loading=jnp.asarray([-1.2, 0.3]),
-    )
-    return ChoiceDemand(population, readout, Units.plain(3))

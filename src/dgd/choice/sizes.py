@@ -8,7 +8,7 @@ import polars as pl
 from jaxtyping import Float
 from narwhals.typing import IntoFrame
 
-from dgd.choice.offers import Columns
+from dgd.choice.offer_table import OfferColumns
 from dgd.errors import InputError
 from dgd.panel.grids import Label
 from dgd.tables import checks
@@ -21,7 +21,7 @@ PerMarket = str | float | Mapping[Label, float] | IntoFrame
 
 def opportunities(
     offers: pl.DataFrame,
-    columns: Columns,
+    columns: OfferColumns,
     markets: Sequence[Label],
     sales: Float[np.ndarray, " market"],
     outside: PerMarket | None,
@@ -53,7 +53,11 @@ def opportunities(
 
 
 def market_values(
-    given: PerMarket, name: str, offers: pl.DataFrame, columns: Columns, markets: Sequence[Label]
+    given: PerMarket,
+    name: str,
+    offers: pl.DataFrame,
+    columns: OfferColumns,
+    markets: Sequence[Label],
 ) -> Float[np.ndarray, " market"]:
     """One finite, non-negative number per market, however it was given."""
     where, column = name, name
@@ -65,17 +69,12 @@ def market_values(
     else:
         table = _own_table(given, name, columns)
     table = checks.read_values(table, where, column)
-    wrong = table.filter(pl.col(column) < 0)
-    if wrong.height:
-        row = wrong.row(0, named=True)
-        raise InputError(
-            f"{where}: market {row[columns.market]}, column {column}: {row[column]:g} is negative; "
-            "write how many there were."
-        )
+    negative = "is negative; write how many there were."
+    checks.refuse(table, where, column, pl.col(column) < 0, negative, [columns.market])
     return checks.keyed_values(table, where, [column], {columns.market: markets}, None)[:, 0]
 
 
-def _own_table(given: Any, name: str, columns: Columns) -> pl.DataFrame:
+def _own_table(given: Any, name: str, columns: OfferColumns) -> pl.DataFrame:
     if isinstance(given, Mapping):
         values = [float(value) for value in given.values()]
         table = pl.DataFrame({columns.market: list(given), name: values})
@@ -88,7 +87,7 @@ def _own_table(given: Any, name: str, columns: Columns) -> pl.DataFrame:
     return table
 
 
-def _one_per_market(offers: pl.DataFrame, column: str, columns: Columns) -> pl.DataFrame:
+def _one_per_market(offers: pl.DataFrame, column: str, columns: OfferColumns) -> pl.DataFrame:
     """The value of `column` in each market, refused where a market has two."""
     checks.require_columns(offers, "table", [column])
     distinct = offers.unique([columns.market, column], keep="first", maintain_order=True)
@@ -135,7 +134,7 @@ def _refuse_small_markets(
 
 
 def cohort_sizes(
-    given: IntoFrame | Mapping[Label, float] | None, columns: Columns, markets: Sequence[Label]
+    given: IntoFrame | Mapping[Label, float] | None, columns: OfferColumns, markets: Sequence[Label]
 ) -> tuple[tuple[Label, ...], Float[np.ndarray, "market cohort"]]:
     """n_g of every market: the cohorts' labels, sorted, and their reference sizes."""
     if given is None:

@@ -8,9 +8,11 @@ from jaxtyping import Float
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
+from dgd.choice.choice_demand import ChoiceDemand
 from dgd.choice.markets import Markets
-from dgd.choice.model import ChoiceDemand, Units
-from dgd.choice.readout import ChoiceReadout, Offers
+from dgd.choice.offers import Offers
+from dgd.choice.scales import Scales
+from dgd.choice.utility import Utility
 from dgd.model.population import POPULATIONS, first_mixture
 
 LEAST_SENSITIVITY = 0.1
@@ -19,22 +21,22 @@ data by themselves would have people like high prices."""
 RIDGE = 1e-6
 """Decides between tastes that the data cannot tell apart."""
 LOADING = 0.25
-"""Standard deviation of the first loadings, on the scale of the learned units."""
+"""Standard deviation of the first loadings, on the scales that are learned on."""
 
 
 @dataclass(frozen=True, eq=False)
 class ChoiceStart:
     """What the first parameters are made from: what everyone has in common."""
 
-    units: Units
+    scales: Scales
     tastes: Float[np.ndarray, " attribute"]
     sensitivity: float
 
     @staticmethod
     def of(markets: Markets) -> "ChoiceStart":
-        units = Units.of(markets)
-        tastes, sensitivity = plain_logit(markets, units)
-        return ChoiceStart(units, tastes, sensitivity)
+        scales = Scales.of(markets)
+        tastes, sensitivity = plain_logit(markets, scales)
+        return ChoiceStart(scales, tastes, sensitivity)
 
     def model(
         self,
@@ -49,21 +51,21 @@ class ChoiceStart:
     ) -> ChoiceDemand:
         """Parameters at the start of training; `rng` draws how people differ."""
         mixture = first_mixture(rng, cohorts, components, dim, nodes=nodes, scale=scale)
-        readout = ChoiceReadout(
+        utility = Utility(
             attribute_effect=jnp.asarray(self.tastes),
             attribute_loading=jnp.asarray(LOADING * rng.normal(size=(len(self.tastes), dim))),
             price_intercept=jnp.asarray(np.log(np.expm1(self.sensitivity))),
             price_loading=jnp.asarray(LOADING * rng.normal(size=dim)),
         )
-        return ChoiceDemand(POPULATIONS[population](mixture), readout, self.units)
+        return ChoiceDemand(POPULATIONS[population](mixture), utility, self.scales)
 
 
-def plain_logit(markets: Markets, units: Units) -> tuple[Float[np.ndarray, " attribute"], float]:
-    """Tastes and price sensitivity of the logit that fits `markets` best, in `units`.
+def plain_logit(markets: Markets, scales: Scales) -> tuple[Float[np.ndarray, " attribute"], float]:
+    """Tastes and price sensitivity of the logit that fits `markets` best, on `scales`.
 
     The loss is convex, so that this start is the same whatever came before it.
     """
-    offers = units.scaled(Offers.of(markets))
+    offers = scales.scaled(Offers.of(markets))
     known = np.concatenate([offers.attributes, -offers.price[..., None]], -1)
     count, size = markets.count, markets.size
 

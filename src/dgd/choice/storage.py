@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dgd.choice.choice_demand import ChoiceDemand
 from dgd.choice.markets import Markets
-from dgd.choice.model import ChoiceDemand, Units
-from dgd.choice.offers import Columns
+from dgd.choice.offer_table import OfferColumns
+from dgd.choice.scales import Scales
 from dgd.choice.settings import ChoiceSettings
 from dgd.choice.starting import ChoiceStart
 from dgd.files.tensors import (
@@ -66,14 +67,14 @@ def load(path: str | Path) -> "ChoiceFit":
 def _markets(facts: dict[str, Any], tensors: dict[str, np.ndarray]) -> Markets:
     grids: dict[str, Any] = {name: tensors[f"markets/{name}"] for name in GRIDS}
     labels: dict[str, Any] = {name: tuple(facts[name]) for name in LABELS}
-    columns = Columns(**facts["columns"])
+    columns = OfferColumns(**facts["columns"])
     return Markets(**grids, **labels, columns=columns, kind=facts["kind"])
 
 
 def _template(settings: ChoiceSettings, markets: Markets) -> ChoiceDemand:
     """A model of the right shape, to be filled from the file."""
     attributes = len(markets.attribute_names)
-    start = ChoiceStart(Units.plain(attributes), np.zeros(attributes), 1.0)
+    start = ChoiceStart(Scales.plain(attributes), np.zeros(attributes), 1.0)
     return start.model(
         np.random.default_rng(0),
         cohorts=len(markets.cohorts),

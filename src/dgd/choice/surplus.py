@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 
-from dgd.choice.model import ChoiceDemand
+from dgd.choice.choice_demand import ChoiceDemand
 from dgd.runtime import computing
 
 CARELESS = 0.1

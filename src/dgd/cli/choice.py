@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(name="choice", no_args_is_help=True)
 
-Model = Annotated[Path, typer.Argument(help="Model file written by dgd choice fit.")]
+ModelFile = Annotated[Path, typer.Argument(help="Model file written by dgd choice fit.")]
 NewTable = Annotated[
     Path | None,
     typer.Argument(help="New markets with the columns of the fit; counts are not needed."),
@@ -143,7 +143,7 @@ def fit_choice(
 @app.command("predict")
 @leaving_cleanly
 def predict(
-    model: Model,
+    model: ModelFile,
     table: NewTable = None,
     market_size: NewSize = None,
     sizes: NewSizes = None,
@@ -198,7 +198,7 @@ def predict(
 @app.command("elasticities")
 @leaving_cleanly
 def elasticities(
-    model: Model,
+    model: ModelFile,
     table: NewTable = None,
     market_size: NewSize = None,
     sizes: NewSizes = None,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from dgd.cli.console import read_table
 from dgd.cli.inputs import names
-from dgd.errors import InputError
+from dgd.errors import InputError, few
 from dgd.panel.grids import Label
 
 if TYPE_CHECKING:
@@ -58,10 +58,9 @@ def asked_markets(
             "many of each there are in the new markets."
         )
     offers = read_table(table)
-    constant = "constant" in known.attribute_names
     return Markets.from_table(
         offers,
-        attributes=[name for name in known.attribute_names if name != "constant"],
+        attributes=known.given_attributes,
         market=columns.market,
         product=columns.product,
         price=columns.price,
@@ -70,7 +69,7 @@ def asked_markets(
         market_size=column_or_number(market_size),
         sizes=None if sizes is None else read_table(sizes),
         cohort=columns.cohort,
-        constant=constant,
+        constant=known.has_constant,
     )
 
 
@@ -99,12 +98,7 @@ def labels_of(text: str, markets: "Markets") -> list[Label]:
     for name in names(text):
         if name not in known:
             raise InputError(
-                f"product {name} is not in the markets, which have {_few(list(known))}; correct "
+                f"product {name} is not in the markets, which have {few(list(known))}; correct "
                 "the label."
             )
     return [known[name] for name in names(text)]
-
-
-def _few(labels: list[str]) -> str:
-    shown = ", ".join(labels[:6])
-    return f"{shown} and {len(labels) - 6} more" if len(labels) > 6 else shown

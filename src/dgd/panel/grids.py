@@ -79,8 +79,7 @@ def read_counts_table(
 
 
 def check_context_names(context: Sequence[str], taken: Sequence[str]) -> None:
-    if isinstance(context, str):
-        raise InputError(f'context is the text "{context}"; give a list, ["{context}"].')
+    checks.refuse_text(context, "context")
     for place, name in enumerate(context):
         if name in taken or name in TAKEN or name in context[:place]:
             raise InputError(f'context names "{name}", which is in use; rename that column.')
@@ -93,8 +92,8 @@ def cell_of_rows(
     moments = table[columns.date].to_numpy().astype(axes.dates.dtype)
     return (
         (moments - axes.dates[0]) // axes.period.step,
-        _places(table[columns.unit], axes.units),
-        _places(table[columns.cohort], axes.cohorts),
+        label_indices(table[columns.unit], axes.units),
+        label_indices(table[columns.cohort], axes.cohorts),
     )
 
 
@@ -218,7 +217,8 @@ def _label(value: object) -> Label:
     return value if isinstance(value, (str, int)) else str(value)
 
 
-def _places(column: pl.Series, labels: tuple[Label, ...]) -> np.ndarray:
-    order = {label: place for place, label in enumerate(labels)}
+def label_indices(column: pl.Series, labels: Sequence[Label]) -> np.ndarray:
+    """Which of `labels` stands in each row of `column`."""
+    order = {label: index for index, label in enumerate(labels)}
     distinct = {value: order[_label(value)] for value in column.unique()}
     return column.replace_strict(distinct, return_dtype=pl.Int64).to_numpy()

@@ -1,7 +1,7 @@
-from .charts.choice import demand_curve_chart as demand_curve_chart
-from .charts.choice import demand_curve_table as demand_curve_table
-from .charts.choice import sensitivity_chart as sensitivity_chart
-from .charts.choice import sensitivity_table as sensitivity_table
+from .charts.demand_curves import demand_curve_chart as demand_curve_chart
+from .charts.demand_curves import demand_curve_table as demand_curve_table
+from .charts.price_sensitivity import sensitivity_chart as sensitivity_chart
+from .charts.price_sensitivity import sensitivity_table as sensitivity_table
 from .charts.counts import counts_chart as counts_chart
 from .charts.counts import counts_table as counts_table
 from .charts.files import save_chart as save_chart

@@ -39,15 +39,39 @@ def require_columns(table: pl.DataFrame, name: str, columns: Sequence[str]) -> N
         )
 
 
-def refuse(table: pl.DataFrame, name: str, column: str, bad: pl.Expr, way_out: str) -> None:
-    """Raise for the first row where `bad` holds, saying how many more there are."""
+def refuse_text(given: object, name: str) -> None:
+    """Refuse a text where a list of names is meant, before its letters are taken for names."""
+    if isinstance(given, str):
+        raise InputError(f'{name} is the text "{given}"; give a list, ["{given}"].')
+
+
+def refuse_repeated(names: Sequence[str], name: str) -> None:
+    repeated = [column for column in names if list(names).count(column) > 1]
+    if repeated:
+        raise InputError(f'{name} names "{repeated[0]}" twice; name each column once.')
+
+
+def refuse(
+    table: pl.DataFrame,
+    name: str,
+    column: str,
+    bad: pl.Expr,
+    way_out: str,
+    keys: Sequence[str] = (),
+) -> None:
+    """Raise for the first row where `bad` holds, saying how many more there are.
+
+    The row is named by its number and by what it has in the columns of `keys`.
+    """
     rows = table.filter(bad)
     if rows.height == 0:
         return
-    row, value = rows.item(0, ROW), rows.item(0, column)
+    first = rows.row(0, named=True)
+    row = ", ".join([f"row {first[ROW]}", *(f"{key} {first[key]}" for key in keys)])
+    value = first[column]
     shown = "missing" if value is None else f'"{value}"' if isinstance(value, str) else value
     more = f" (and {rows.height - 1} more rows)" if rows.height > 1 else ""
-    raise InputError(f"{name} row {row}, column {column}: {shown}{more} {way_out}")
+    raise InputError(f"{name} {row}, column {column}: {shown}{more} {way_out}")
 
 
 def read_dates(table: pl.DataFrame, name: str, column: str, period: Period) -> pl.DataFrame:
@@ -96,21 +120,24 @@ def read_behaviors(table: pl.DataFrame, name: str, behaviors: Sequence[str]) -> 
     check_behavior_names(behaviors)
     require_columns(table, name, behaviors)
     for column in behaviors:
-        dtype = table.schema[column]
-        if dtype == pl.Boolean:
-            bad = pl.col(column).is_null()
-        elif dtype.is_numeric():
-            bad = pl.col(column).is_null() | ((pl.col(column) != 0) & (pl.col(column) != 1))
-        else:
-            bad = pl.lit(True)
-        refuse(table, name, column, bad, "is neither 0 nor 1; write 1 where the behaviour showed.")
+        way_out = "is neither 0 nor 1; write 1 where the behaviour showed."
+        refuse(table, name, column, neither_0_nor_1(table, column), way_out)
     place = [pl.col(column).cast(pl.Int64) * 2**h for h, column in enumerate(behaviors)]
     return table.with_columns(pl.sum_horizontal(place).alias("pattern"))
 
 
+def neither_0_nor_1(table: pl.DataFrame, column: str) -> pl.Expr:
+    """Where `column` holds anything but yes or no."""
+    dtype, value = table.schema[column], pl.col(column)
+    if dtype == pl.Boolean:
+        return value.is_null()
+    if dtype.is_numeric():
+        return value.is_null() | ((value != 0) & (value != 1))
+    return pl.lit(True)
+
+
 def check_behavior_names(behaviors: Sequence[str]) -> None:
-    if isinstance(behaviors, str):
-        raise InputError(f'behaviors is the text "{behaviors}"; give a list, ["{behaviors}"].')
+    refuse_text(behaviors, "behaviors")
     if not behaviors:
         raise InputError("behaviors is empty; name at least one 0/1 column.")
     if len(behaviors) > MAX_BEHAVIORS:
@@ -118,25 +145,29 @@ def check_behavior_names(behaviors: Sequence[str]) -> None:
             f"behaviors names {len(behaviors)} columns, {2 ** len(behaviors)} joint patterns; "
             f"at most {MAX_BEHAVIORS} can be enumerated: leave out or merge the rarest."
         )
-    repeated = [name for name in behaviors if list(behaviors).count(name) > 1]
-    if repeated:
-        raise InputError(f'behaviors names "{repeated[0]}" twice; name each column once.')
+    refuse_repeated(behaviors, "behaviors")
 
 
-def read_counts(table: pl.DataFrame, name: str, column: str) -> pl.DataFrame:
+def read_counts(
+    table: pl.DataFrame, name: str, column: str, keys: Sequence[str] = ()
+) -> pl.DataFrame:
+    """A whole count in every row of `column`; `keys` name a row beside its number."""
     require_columns(table, name, [column])
     dtype = table.schema[column]
     if not dtype.is_numeric():
-        refuse(table, name, column, pl.lit(True), "is not a number; write whole counts.")
+        refuse(table, name, column, pl.lit(True), "is not a number; write whole counts.", keys)
     value = pl.col(column)
     if dtype.is_decimal():
         table, dtype = table.with_columns(value.cast(pl.Float64)), pl.Float64()
-    refuse(table, name, column, value.is_null(), "is not a count; write 0 or drop the row.")
+    none = "is not a count; write 0 or drop the row."
+    refuse(table, name, column, value.is_null(), none, keys)
     if dtype.is_float():
-        refuse(table, name, column, ~value.is_finite(), "is not a count; write 0 or drop the row.")
-        refuse(table, name, column, value != value.floor(), "is not whole; counts are whole.")
-    refuse(table, name, column, value < 0, "is negative; counts start at 0.")
-    refuse(table, name, column, value > LARGEST_COUNT, "is too large to be a count; correct it.")
+        refuse(table, name, column, ~value.is_finite(), none, keys)
+        broken = "is not whole; counts are whole."
+        refuse(table, name, column, value != value.floor(), broken, keys)
+    refuse(table, name, column, value < 0, "is negative; counts start at 0.", keys)
+    too_large = "is too large to be a count; correct it."
+    refuse(table, name, column, value > LARGEST_COUNT, too_large, keys)
     return table.with_columns(value.cast(pl.Int64))
 
 
@@ -154,17 +185,17 @@ def refuse_duplicates(table: pl.DataFrame, name: str, keys: Sequence[str], what:
     )
 
 
-def read_values(table: pl.DataFrame, name: str, column: str) -> pl.DataFrame:
-    """A finite number in every row of `column`."""
+def read_values(
+    table: pl.DataFrame, name: str, column: str, keys: Sequence[str] = ()
+) -> pl.DataFrame:
+    """A finite number in every row of `column`; `keys` name a row beside its number."""
     require_columns(table, name, [column])
     dtype = table.schema[column]
-    if dtype == pl.Boolean:
-        table = table.with_columns(pl.col(column).cast(pl.Float64))
-    elif not dtype.is_numeric():
-        refuse(table, name, column, pl.lit(True), "is not a number; encode it as numbers.")
+    if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
+        refuse(table, name, column, pl.lit(True), "is not a number; encode it as numbers.", keys)
     value = pl.col(column).cast(pl.Float64)
     bad = value.is_null() | ~value.is_finite()
-    refuse(table, name, column, bad, "is not a finite number; fill it in before fitting.")
+    refuse(table, name, column, bad, "is not a finite number; fill it in or drop the row.", keys)
     return table.with_columns(value)
 
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.integrate import quad_vec
 from scipy.special import softmax
 
-from dgd.choice import ChoiceDemand, Offers, Units, price_derivatives, shares
+from dgd.choice import ChoiceDemand, Offers, Scales, price_derivatives, shares
 from dgd.choice.demand import Demand
 from dgd.model.population import POPULATIONS
 from dgd.runtime import computing
@@ -18,7 +18,7 @@ from support.random_choice import SIZES, make, random_demand
 
 def by_hand(model: ChoiceDemand, markets) -> np.ndarray:
     """Shares of every slot and of nothing, node by node, in the user's own units."""
-    readout, units = model.readout, model.units
+    utility, scales = model.utility, model.scales
     support = model.population.support()
     found = np.zeros((len(markets.markets), markets.price.shape[1] + 1))
     for m in range(len(markets.markets)):
@@ -27,15 +27,15 @@ def by_hand(model: ChoiceDemand, markets) -> np.ndarray:
             for i in range(support.points.shape[1]):
                 u = np.asarray(support.points[g, i])
                 weight = part[g] * np.exp(float(support.log_weights[g, i]))
-                logit = float(readout.price_intercept + readout.price_loading @ u)
-                utility = [0.0]
+                logit = float(utility.price_intercept + utility.price_loading @ u)
+                worths = [0.0]
                 slots = np.flatnonzero(markets.available[m])
                 for j in slots:
-                    x = (markets.attributes[m, j] - units.center) / units.spread
-                    worth = x @ (readout.attribute_effect + readout.attribute_loading @ u)
-                    cost = markets.price[m, j] / units.price * np.log1p(np.exp(logit))
-                    utility.append(float(worth - cost))
-                chance = softmax(utility)
+                    x = (markets.attributes[m, j] - scales.center) / scales.spread
+                    worth = x @ (utility.attribute_effect + utility.attribute_loading @ u)
+                    cost = markets.price[m, j] / scales.price * np.log1p(np.exp(logit))
+                    worths.append(float(worth - cost))
+                chance = softmax(worths)
                 found[m, -1] += weight * chance[0]
                 found[m, slots] += weight * chance[1:]
     return found
@@ -148,21 +148,21 @@ def test_the_surplus_a_price_takes_is_the_area_under_demand():
     assert np.allclose(demand(2.5).surplus - demand(0.5).surplus, -area, atol=1e-9)
 
 
-def test_units_change_neither_shares_nor_what_is_reported():
-    """The same model in plain units: equal shares, tastes, sensitivities and surplus."""
+def test_scales_change_neither_shares_nor_what_is_reported():
+    """The same model on plain scales: equal shares, tastes, sensitivities and surplus."""
     markets = make(sizes=SIZES)
     with computing():
         scaled = random_demand(6)
         points = scaled.population.support().points
-        tastes = scaled.units.tastes(scaled.readout.attribute_loading.T[None])[0].T
-        effect = scaled.units.tastes(scaled.readout.attribute_effect[None, None])[0, 0]
-        readout = eqx.tree_at(
+        tastes = scaled.scales.tastes(scaled.utility.attribute_loading.T[None])[0].T
+        effect = scaled.scales.tastes(scaled.utility.attribute_effect[None, None])[0, 0]
+        utility = eqx.tree_at(
             lambda r: (r.attribute_effect, r.attribute_loading),
-            scaled.readout,
+            scaled.utility,
             (effect, tastes),
         )
-        units = Units.plain(3)._replace(price=scaled.units.price)
-        plain = ChoiceDemand(scaled.population, readout, units)
+        scales = Scales.plain(3)._replace(price=scaled.scales.price)
+        plain = ChoiceDemand(scaled.population, utility, scales)
         offers = Offers.of(markets)
         for before, after in (
             (scaled.shares(offers).products, plain.shares(offers).products),

@@ -5,31 +5,9 @@ from typing import NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from dgd.choice.markets import Markets
-
-
-class Offers(NamedTuple):
-    """What the readout needs to know of every market; slots without a product are unavailable."""
-
-    attributes: Float[Array, "market slot attribute"]
-    price: Float[Array, "market slot"]
-    available: Bool[Array, "market slot"]
-    weight: Float[Array, "market cohort"]
-    """n_g / sum of n: the cohorts' parts in the market."""
-
-    @staticmethod
-    def of(markets: Markets) -> "Offers":
-        price = np.where(markets.available, markets.price, 0.0)
-        weight = markets.cohort_size / markets.cohort_size.sum(1, keepdims=True)
-        return Offers(
-            jnp.asarray(markets.attributes),
-            jnp.asarray(price),
-            jnp.asarray(markets.available),
-            jnp.asarray(weight),
-        )
+from dgd.choice.offers import Offers
 
 
 class Choice(NamedTuple):
@@ -41,7 +19,7 @@ class Choice(NamedTuple):
     """log(1 + sum of exp V): the expected utility of the best choice, up to a constant."""
 
 
-class ChoiceReadout(eqx.Module):
+class Utility(eqx.Module):
     r"""Utilities linear in attributes, with tastes and price sensitivity moved by propensity.
 
     .. math:: V_b(u) = x_b^T \beta_C + u^T W_C^T x_b - price_b \, softplus(a_C + v_C^T u)

@@ -1,0 +1,137 @@
+"""A user's table of offers, read and checked: one row per market and product.
+
+Every refusal names the row, market, product, column and value at fault and
+says what to do. Nothing is dropped or repaired.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from dgd.errors import InputError
+from dgd.tables import checks
+from dgd.tables.checks import ROW
+
+CONSTANT = "constant"
+"""The attribute that is 1 for every product: the value of buying at all."""
+OUTSIDE = "outside"
+"""How the option of buying nothing is named in result tables."""
+RESULTS = ("share", "revenue", "surplus", "opportunities", "seed", "type", "to", "price of")
+"""Column names of result tables that a key column must not have."""
+
+
+@dataclass(frozen=True)
+class OfferColumns:
+    """The user's own names for the columns of a table of offers."""
+
+    market: str = "market"
+    product: str = "product"
+    price: str = "price"
+    count: str | None = "count"
+    """`None` where nothing has been counted yet."""
+    available: str = "available"
+    cohort: str = "cohort"
+
+    @property
+    def keys(self) -> list[str]:
+        return [self.market, self.product]
+
+    @property
+    def taken(self) -> list[str]:
+        counted = [] if self.count is None else [self.count]
+        return [*self.keys, self.price, *counted, self.available, self.cohort]
+
+
+def check_names(columns: OfferColumns, attributes: Sequence[str], constant: bool) -> None:
+    """Refuse column names that are repeated or in use, before any table is read."""
+    checks.refuse_text(attributes, "attributes")
+    if not attributes and not constant:
+        raise InputError("attributes is empty; name at least one column or keep constant=True.")
+    checks.refuse_repeated(attributes, "attributes")
+    if CONSTANT in attributes:
+        raise InputError(
+            f'attributes names "{CONSTANT}", which is dgd\'s own; leave it out for constant=True '
+            "to add it, or rename the column."
+        )
+    taken = [name for name in attributes if name in columns.taken]
+    if taken:
+        raise InputError(f'attributes names "{taken[0]}", which is in use; rename that column.')
+    clash = [name for name in columns.taken if columns.taken.count(name) > 1 or name in RESULTS]
+    if clash:
+        raise InputError(
+            f'column "{clash[0]}" is named twice or has a name dgd uses itself; rename it.'
+        )
+
+
+def read_offers(
+    table: pl.DataFrame, columns: OfferColumns, attributes: Sequence[str], name: str = "table"
+) -> pl.DataFrame:
+    """The rows of `table` with every column checked and of one type."""
+    checks.refuse_empty(table, name, "hand over at least one market")
+    table = checks.number_rows(table)
+    table = _read_keys(table, name, columns)
+    table = _read_available(table, name, columns)
+    _refuse_empty_markets(table, name, columns)
+    table = _read_prices(table, name, columns)
+    for attribute in attributes:
+        table = checks.read_values(table, name, attribute, columns.keys)
+    if columns.count is not None:
+        table = checks.read_counts(table, name, columns.count, columns.keys)
+        checks.refuse(
+            table, name, columns.count,
+            ~pl.col(columns.available) & (pl.col(columns.count) > 0),
+            "were counted of a product that was not available; correct the count or "
+            f"{columns.available}.",
+            columns.keys,
+        )  # fmt: skip
+    checks.refuse_duplicates(table, name, columns.keys, "an offer")
+    counted = [] if columns.count is None else [columns.count]
+    kept = [*columns.keys, columns.price, columns.available, *attributes, *counted]
+    return table.select(*kept, ROW)
+
+
+def _read_keys(table: pl.DataFrame, name: str, columns: OfferColumns) -> pl.DataFrame:
+    for column in columns.keys:
+        checks.read_labels(table, name, column)
+        if not (table.schema[column].is_integer() or table.schema[column] == pl.String):
+            table = table.with_columns(pl.col(column).cast(pl.String))
+    if table.schema[columns.product] == pl.String:
+        checks.refuse(
+            table, name, columns.product, pl.col(columns.product) == OUTSIDE,
+            "is how dgd names buying nothing; give its count as `outside`, or rename the product.",
+        )  # fmt: skip
+    return table
+
+
+def _read_available(table: pl.DataFrame, name: str, columns: OfferColumns) -> pl.DataFrame:
+    column = columns.available
+    checks.require_columns(table, name, [column])
+    way_out = "is neither 0 nor 1; write 1 where the product could be bought."
+    bad = checks.neither_0_nor_1(table, column)
+    checks.refuse(table, name, column, bad, way_out, columns.keys)
+    return table.with_columns(pl.col(column).cast(pl.Boolean))
+
+
+def _read_prices(table: pl.DataFrame, name: str, columns: OfferColumns) -> pl.DataFrame:
+    """Finite prices of all that is available; a price that is missing elsewhere is `null`."""
+    column, keys = columns.price, columns.keys
+    checks.require_columns(table, name, [column])
+    checks.read_values(table.filter(columns.available), name, column, keys)
+    value = pl.col(column).cast(pl.Float64)
+    table = table.with_columns(pl.when(value.is_finite()).then(value).alias(column))
+    way_out = "is negative; write what a buyer pays."
+    checks.refuse(table, name, column, pl.col(column) < 0, way_out, keys)
+    return table
+
+
+def _refuse_empty_markets(table: pl.DataFrame, name: str, columns: OfferColumns) -> None:
+    offered = table.group_by(columns.market, maintain_order=True).agg(
+        pl.col(columns.available).sum().alias("offered")
+    )
+    empty = offered.filter(pl.col("offered") == 0)
+    if empty.height:
+        raise InputError(
+            f"{name}: market {empty.item(0, columns.market)} has no available product, column "
+            f"{columns.available} is 0 throughout; leave the market out."
+        )

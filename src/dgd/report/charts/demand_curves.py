@@ -1,0 +1,110 @@
+"""What a price sells and earns: demand as one price moves."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import altair as alt
+import numpy as np
+import polars as pl
+from jaxtyping import Float
+
+from dgd.choice import ChoiceFit, Markets
+from dgd.errors import InputError
+from dgd.panel.grids import Label
+
+PRICES_TRIED = 25
+CURVES = 6
+"""So many products are shown where none are named."""
+TITLES = {
+    "count": "sold of the product",
+    "revenue": "revenue of the product",
+    "revenue of all": "revenue of all products",
+}
+"""The measures, and what the axes call them."""
+
+
+def demand_curve_table(
+    fit: ChoiceFit,
+    products: Sequence[Label] | None = None,
+    prices: Sequence[float] | np.ndarray | None = None,
+    markets: Markets | None = None,
+) -> pl.DataFrame:
+    """One row per product, price and measure: its mean over seeds, and the seeds' extremes.
+
+    The measures are the product's count and revenue, and the revenue of all products.
+
+    Args:
+        fit: whose demand it is.
+        products: whose prices to move, each alone; without them, the few that sell most.
+        prices: those to try; without them, from the lowest to the highest the product was
+            offered at.
+        markets: where the prices are asked, wherever the product is listed; without them, in
+            the markets of the fit.
+    """
+    markets = markets or fit.markets
+    parts = []
+    for product in _sold_most(fit, markets) if products is None else products:
+        asked = _offered(markets, product) if prices is None else np.asarray(prices, float)
+        curves = pl.concat(
+            replace(fit, runs=(run,)).demand_curve(product, asked, markets, "polars")
+            for run in fit.runs
+        )
+        long = curves.unpivot(list(TITLES), index="price", variable_name="measure")
+        value = pl.col("value")
+        spread = long.group_by("measure", "price", maintain_order=True).agg(
+            value.mean(), value.min().alias("lowest"), value.max().alias("highest")
+        )
+        parts.append(spread.select(pl.lit(str(product)).alias("product"), pl.all()))
+    return pl.concat(parts)
+
+
+def demand_curve_chart(
+    fit: ChoiceFit,
+    products: Sequence[Label] | None = None,
+    prices: Sequence[float] | np.ndarray | None = None,
+    markets: Markets | None = None,
+) -> alt.VConcatChart:
+    """What each price sells and earns: a line per product, a band between the seeds' extremes.
+
+    The arguments are those of `demand_curve_table`.
+    """
+    table = demand_curve_table(fit, products, prices, markets)
+    named = table["product"].unique(maintain_order=True).to_list()
+    x = alt.X("price:Q", title="price of the product", scale=alt.Scale(zero=False, nice=False))
+    legend = alt.Legend(symbolType="stroke", symbolOpacity=1.0, symbolStrokeWidth=3)
+    color = alt.Color("product:N", title="product", sort=named, legend=legend)
+    panels = []
+    for measure, title in TITLES.items():
+        base = alt.Chart(table.filter(pl.col("measure") == measure)).encode(x=x, color=color)
+        y = alt.Y("value:Q", title=title, scale=alt.Scale(zero=measure == "count"))
+        line = base.mark_line(strokeWidth=2).encode(y=y)
+        band = base.mark_area(opacity=0.2, line=False).encode(
+            y=alt.Y("lowest:Q", title=title), y2="highest:Q"
+        )
+        panels.append(alt.layer(band, line).properties(width=560, height=150))
+    return alt.vconcat(*panels).properties(
+        title="Demand when one price moves: mean over seeds, and their range"
+    )
+
+
+def _sold_most(fit: ChoiceFit, markets: Markets) -> list[Label]:
+    """The products expected to sell most, in the order of the table."""
+    if len(markets.products) <= CURVES:
+        return list(markets.products)
+    columns = markets.columns
+    sold = fit.predict(markets, "polars").drop_nulls(columns.price).group_by(columns.product)
+    most = set(sold.agg(pl.col("count").sum()).top_k(CURVES, by="count")[columns.product])
+    return [product for product in markets.products if str(product) in most]
+
+
+def _offered(markets: Markets, product: Label) -> Float[np.ndarray, " price"]:
+    """Prices between the lowest and highest at which `product` was offered."""
+    if product not in markets.products:
+        raise InputError(f"product {product!r} is not in the markets; correct the label.")
+    index = markets.products.index(product)
+    known = markets.price[(markets.product == index) & markets.available]
+    if not len(known):
+        raise InputError(f"product {product!r} is not available in any market; give prices to try.")
+    if np.ptp(known) == 0:
+        return known[0] * np.linspace(0.8, 1.2, PRICES_TRIED)
+    return np.linspace(known.min(), known.max(), PRICES_TRIED)
