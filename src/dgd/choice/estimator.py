@@ -20,8 +20,8 @@ from dgd.choice.starting import ChoiceStart
 from dgd.errors import InputError
 from dgd.learning.loop import Attempt, Progress
 from dgd.learning.seeds import best_models, checked_seeds, warn_of_divergence
-from dgd.panel.grids import Label
 from dgd.runtime import computing
+from dgd.tables.labels import Label
 
 HELD_OUT_SEED = 20260912
 """Which markets a fraction holds out depends on their order alone."""

@@ -20,8 +20,8 @@ from dgd.errors import InputError
 from dgd.learning.loop import Run
 from dgd.learning.run_tables import history_table, summary_table
 from dgd.learning.seeds import Seeded
-from dgd.panel.grids import Label
 from dgd.tables.frames import from_polars
+from dgd.tables.labels import Label
 
 FAR = 0.5
 """A price is far outside the training range when it lies beyond by so many of its widths."""

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from dgd.choice.offers import CONSTANT, Columns
-from dgd.panel.grids import Label
+from dgd.tables.labels import Label
 
 
 def offer_grids(

@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 
 from dgd.choice.model import ChoiceDemand
-from dgd.panel.grids import Label
 from dgd.runtime import computing
+from dgd.tables.labels import Label
 
 SENSITIVITY = "price sensitivity"
 

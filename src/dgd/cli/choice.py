@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from altair import TopLevelMixin
 
     from dgd.choice import ChoiceFit, Markets
-    from dgd.panel.grids import Label
+    from dgd.tables.labels import Label
 
 app = typer.Typer(name="choice", no_args_is_help=True)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from dgd.cli.console import read_table
 from dgd.cli.inputs import names
 from dgd.errors import InputError
-from dgd.panel.grids import Label
+from dgd.tables.labels import Label
 
 if TYPE_CHECKING:
     from dgd.choice import ChoiceFit, Markets

@@ -13,8 +13,8 @@ from dgd.counting.engines import SPARK, engine_of, known_frame, polars_column, w
 from dgd.counting.history import History
 from dgd.errors import InputError
 from dgd.tables.frames import from_polars
+from dgd.tables.labels import Label
 
-Label = str | int
 KEY = "__dgd_key__"
 
 

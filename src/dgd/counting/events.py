@@ -22,12 +22,12 @@ from dgd.errors import InputError
 from dgd.panel.grids import check_context_names
 from dgd.tables import checks
 from dgd.tables.frames import from_polars
+from dgd.tables.labels import Label
 from dgd.tables.periods import Moment, Period, period_named
 
 log = logging.getLogger(__name__)
 
 DAY, HOUR, PATTERN, ROWS = "__dgd_day__", "__dgd_hour__", "__dgd_pattern__", "__dgd_rows__"
-Label = str | int
 
 
 @dataclass(frozen=True)

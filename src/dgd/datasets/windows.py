@@ -15,6 +15,7 @@ import polars as pl
 
 from dgd.errors import InputError
 from dgd.panel.panel import Panel
+from dgd.tables.labels import Label
 from dgd.tables.periods import Moment, period_named
 
 DAY = timedelta(days=1)
@@ -151,7 +152,7 @@ class Dataset:
     """The share of the history summaries that stays each day, as the paper sets it."""
 
     @property
-    def sizes(self) -> dict[str | int, float]:
+    def sizes(self) -> dict[Label, float]:
         """Reference size of each cohort."""
         return dict(zip(self.panel.cohorts, self.panel.size[0, 0].tolist(), strict=True))
 

@@ -9,8 +9,8 @@ import polars as pl
 from dgd.model.feedback import Feedback
 from dgd.model.model import Model
 from dgd.model.population import Types
-from dgd.panel.grids import Label
 from dgd.runtime import computing
+from dgd.tables.labels import Label
 
 FACTORS = {
     "memory retention": "memory_retention",

@@ -25,10 +25,11 @@ from dgd.model.observation import Arrival, Behavior
 from dgd.model.patterns import behavior_bits
 from dgd.model.population import GaussianMixture, raw_scale
 from dgd.panel.features import calendar_marks
-from dgd.panel.grids import Columns, Label
+from dgd.panel.grids import Columns
 from dgd.panel.panel import Panel
 from dgd.runtime import computing
 from dgd.tables.frames import from_polars
+from dgd.tables.labels import Label
 from dgd.tables.periods import period_named
 
 WEEKDAYS = 6

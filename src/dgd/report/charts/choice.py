@@ -12,8 +12,8 @@ from scipy.stats import norm
 from dgd.choice import ChoiceDemand, ChoiceFit, Markets
 from dgd.choice.segments import SENSITIVITY
 from dgd.errors import InputError
-from dgd.panel.grids import Label
 from dgd.runtime import computing
+from dgd.tables.labels import Label
 
 BANDS = 60
 PRICES = 25
