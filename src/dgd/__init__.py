@@ -27,6 +27,7 @@ from dgd.panel.panel import Panel
 from dgd.scoring.backtesting import Backtest, backtest
 from dgd.simulation.draw import Simulated, World, example_world, simulate
 from dgd.storage import load
+from dgd.tables.clock import Clock
 
 __version__ = "0.1.0"
 
@@ -34,6 +35,7 @@ __all__ = [
     "DGD",
     "Assignment",
     "Backtest",
+    "Clock",
     "CountReport",
     "DGDError",
     "Fit",

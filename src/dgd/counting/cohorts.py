@@ -13,22 +13,20 @@ from dgd.counting.assignment import Assignment, fixed_by
 from dgd.counting.behaviors import NEITHER, behavior_code, refuse_behavior
 from dgd.counting.engines import known_frame
 from dgd.counting.history import read_history
-from dgd.counting.local_time import Clock, plural
+from dgd.counting.refusals import refuse_missing
 from dgd.errors import InputError
+from dgd.tables.clock import Clock
 from dgd.tables.periods import Moment
 
 
 def rate_cohorts(
     history: IntoFrame,
+    clock: Clock,
     *,
     person: str,
     behavior: str,
-    time: str,
     start: Moment,
     end: Moment,
-    timezone: str | None = None,
-    stored_in: str | None = None,
-    time_unit: str | None = None,
     reference_exposures: float = 20.0,
     rate_groups: int = 4,
     volume_groups: int = 2,
@@ -55,13 +53,13 @@ def rate_cohorts(
     code = _code(history, behavior)
     known = read_history(
         history,
+        clock,
         id=person,
         columns=[behavior],
         sums={
             "showed": (code == 1).cast(nw.Int64).sum(),
             "bad": (code == NEITHER).cast(nw.Int64).sum(),
         },
-        clock=Clock(time, timezone, stored_in, time_unit),
         start=start,
         end=end,
     )
@@ -89,16 +87,13 @@ def rate_cohorts(
 
 def spending_cohorts(
     history: IntoFrame,
+    clock: Clock,
     *,
     person: str,
     amount: str,
-    time: str,
     start: Moment,
     end: Moment,
     order: str | None = None,
-    timezone: str | None = None,
-    stored_in: str | None = None,
-    time_unit: str | None = None,
     newcomers: str = "new",
     smoothing: float = 0.0,
     newcomer_size: float = 1.0,
@@ -117,19 +112,16 @@ def spending_cohorts(
     _require_number(history, amount)
     known = read_history(
         history,
+        clock,
         id=person,
         columns=[amount] if order is None else [amount, order],
         sums=sums,
-        clock=Clock(time, timezone, stored_in, time_unit),
         start=start,
         end=end,
     )
     unpriced = int(known.table["unpriced"].sum())
     if unpriced:
-        raise InputError(
-            f"history column {amount} is missing in {plural(unpriced)}; fill it in or drop these "
-            "rows first."
-        )
+        refuse_missing("history", amount, unpriced)
     purchases = known.table["rows" if order is None else "orders"]
     # Engines add in different orders; a millionth hides the difference, and no one's money.
     spent = known.table["spent"].round(6)
@@ -150,14 +142,11 @@ def spending_cohorts(
 
 def newcomer_cohorts(
     history: IntoFrame,
+    clock: Clock,
     *,
     person: str,
-    time: str,
     start: Moment,
     end: Moment,
-    timezone: str | None = None,
-    stored_in: str | None = None,
-    time_unit: str | None = None,
     known: str = "known",
     newcomers: str = "new",
     smoothing: float = 0.0,
@@ -167,10 +156,10 @@ def newcomer_cohorts(
     """People the history knows, and everybody else (missing ids too)."""
     seen = read_history(
         history,
+        clock,
         id=person,
         columns=[],
         sums={},
-        clock=Clock(time, timezone, stored_in, time_unit),
         start=start,
         end=end,
     )

@@ -17,10 +17,13 @@ from narwhals.typing import IntoFrame
 
 from dgd.counting.behaviors import NEITHER, behavior_code, refuse_behavior
 from dgd.counting.engines import collect, open_events, whole_labels
-from dgd.counting.local_time import LOCAL, Clock, plural
+from dgd.counting.local_time import LOCAL, add_local_time, local_day
+from dgd.counting.refusals import plural, refuse_missing
+from dgd.counting.unreadable_times import refuse_unreadable
 from dgd.errors import InputError
 from dgd.panel.grids import check_context_names
 from dgd.tables import checks
+from dgd.tables.clock import Clock
 from dgd.tables.frames import from_polars
 from dgd.tables.labels import Label
 from dgd.tables.periods import Moment, Period, period_named
@@ -50,10 +53,9 @@ class CountReport:
 
 def count_events(
     events: IntoFrame,
+    clock: Clock,
     *,
-    time: str,
     behaviors: Sequence[str],
-    timezone: str | None = None,
     unit: str | None = None,
     cohort: str | None = None,
     context: Sequence[str] = (),
@@ -61,8 +63,6 @@ def count_events(
     start: Moment | None = None,
     end: Moment | None = None,
     missing: Label | None = None,
-    stored_in: str | None = None,
-    time_unit: str | None = None,
     count: str = "count",
     report: Callable[[CountReport], None] | None = None,
 ) -> Any:
@@ -76,11 +76,9 @@ def count_events(
 
     - `events`: one row per event. A pandas, Polars or PyArrow frame, or, read lazily
         where it lives, a Polars lazy frame, a DuckDB relation or a Spark frame.
-    - `time`: a column of dates, timestamps, text like "2022-04-21T13:45:00Z", or numbers
-        since 1970.
+    - `clock`: the time column, what it holds, and the zone in whose days events are
+        counted. The engine's session zone plays no part and is not touched.
     - `behaviors`: columns that are boolean or 0/1 (text "0", "1", "true", "false" too).
-    - `timezone`: the zone in whose days events are counted. Required unless `time` holds
-        plain dates. The engine's session zone plays no part and is not touched.
     - `unit`, `cohort`: label columns; without them every event is in "all".
     - `context`: columns of numbers that tell events of a cell apart; events with
         equal context are counted together, for training on events.
@@ -89,9 +87,6 @@ def count_events(
     - `start`, `end`: first and last day to count, both included.
     - `missing`: the label for events without unit or cohort; without it they are refused.
         A text label turns numeric labels into text.
-    - `stored_in`: for timestamps without a zone, the zone they are written in: "UTC" or
-        the same as `timezone`.
-    - `time_unit`: for numbers: "s", "ms", "us" or "ns" since 1970 in UTC.
     - `count`: the name of the column of counts.
     - `report`: called with a `CountReport`; without it, rows outside `start` ... `end`
         are mentioned in a log message.
@@ -100,9 +95,9 @@ def count_events(
 
         ```python
         counts = dgd.count_events(
-            pl.scan_parquet("log/*.parquet"), time="time_ms", time_unit="ms",
-            timezone="Asia/Shanghai", unit="author", cohort="cohort",
-            behaviors=["is_click", "is_like"],
+            pl.scan_parquet("log/*.parquet"),
+            dgd.Clock("time_ms", timezone="Asia/Shanghai", time_unit="ms"),
+            unit="author", cohort="cohort", behaviors=["is_click", "is_like"],
         )
         panel = dgd.Panel.from_counts(counts, behaviors=["is_click", "is_like"])
         ```
@@ -110,17 +105,16 @@ def count_events(
     step = period_named(period)
     first, last = _range(start, end)
     _check_names(behaviors, context, count)
-    clock = Clock(time, timezone, stored_in, time_unit)
     labels = {"unit": unit, "cohort": cohort}
     named = [column for column in labels.values() if column is not None]
-    wanted = list(dict.fromkeys([time, *named, *context, *behaviors]))
+    wanted = list(dict.fromkeys([clock.column, *named, *context, *behaviors]))
     frame, kind = open_events(events, "events", wanted)
-    told = clock.tell(frame, "events")
+    told = add_local_time(frame, clock, "events")
     table = collect(_grouped(told, labels, context, behaviors, step, clock))
     if table.height == 0:
         raise InputError("events has no rows; hand over at least one event.")
     if table[DAY].null_count():
-        clock.refuse_unreadable(told, "events")
+        refuse_unreadable(told, clock, "events")
     _refuse_behaviors(table, frame, behaviors)
     table = _numbered(table, context)
     table = _labelled(table, labels, missing)
@@ -162,23 +156,22 @@ def _grouped(
 ) -> nw.LazyFrame[Any]:
     """The one group-by: rows per day, labels and pattern, each pattern a base-4 number."""
     schema = frame.collect_schema()
-    if period.name == "hour" and schema[clock.time] == nw.Date:
+    if period.name == "hour" and schema[clock.column] == nw.Date:
         raise InputError(
-            f'events column {clock.time} holds dates, which have no hours; choose period="day".'
+            f'events column {clock.column} holds dates, which have no hours; choose period="day".'
         )
     codes = [behavior_code(b, schema) * 4**h for h, b in enumerate(behaviors)]
     pattern = codes[0]
     for code in codes[1:]:
         pattern = pattern + code
-    local = nw.col(LOCAL)
     keys = {
-        DAY: local if schema[LOCAL] == nw.Date else local.dt.date(),
+        DAY: local_day(schema),
         PATTERN: pattern,
         **{name: nw.col(column) for name, column in labels.items() if column is not None},
         **{name: nw.col(name) for name in context},
     }
     if period.name == "hour":
-        keys[HOUR] = local.dt.hour()
+        keys[HOUR] = nw.col(LOCAL).dt.hour()
     keyed = frame.select(**keys)
     return keyed.group_by(list(keys)).agg(nw.len().alias(ROWS))
 
@@ -207,10 +200,7 @@ def _numbered(table: pl.DataFrame, context: Sequence[str]) -> pl.DataFrame:
             )
         without = int(table.filter(number.is_null())[ROWS].sum())
         if without:
-            raise InputError(
-                f"events column {name} is missing in {plural(without)}; fill it in or drop these "
-                "rows first."
-            )
+            refuse_missing("events", name, without)
         table = table.with_columns(number.alias(name))
     return table
 
@@ -226,10 +216,8 @@ def _labelled(
         found = whole_labels(table[name].alias(column), "events").alias(name)
         without = int(table.filter(found.is_null())[ROWS].sum())
         if without and missing is None:
-            raise InputError(
-                f"events column {column} is missing in {plural(without)}; name their {name} with "
-                'missing="unknown" or drop them first.'
-            )
+            way_out = f'name their {name} with missing="unknown" or drop them first'
+            refuse_missing("events", column, without, way_out)
         label = missing
         if without and isinstance(label, str):
             found = found.cast(pl.String)

@@ -10,8 +10,11 @@ import polars as pl
 from narwhals.typing import IntoFrame
 
 from dgd.counting.engines import collect, open_events, whole_labels
-from dgd.counting.local_time import LOCAL, Clock, plural
+from dgd.counting.local_time import add_local_time, local_day
+from dgd.counting.refusals import plural
+from dgd.counting.unreadable_times import refuse_unreadable
 from dgd.errors import InputError
+from dgd.tables.clock import Clock
 from dgd.tables.periods import Moment, period_named
 
 INSIDE, ROWS = "__dgd_inside__", "__dgd_rows__"
@@ -35,11 +38,11 @@ class History:
 
 def read_history(
     log: IntoFrame,
+    clock: Clock,
     *,
     id: str,
     columns: Sequence[str],
     sums: Mapping[str, nw.Expr],
-    clock: Clock,
     start: Moment,
     end: Moment,
 ) -> History:
@@ -53,10 +56,9 @@ def read_history(
     )
     if first > last:
         raise InputError(f"start {first} is after end {last}; exchange them.")
-    frame, kind = open_events(log, "history", [id, clock.time, *columns])
-    told = clock.tell(frame, "history")
-    local = nw.col(LOCAL)
-    day = local if told.collect_schema()[LOCAL] == nw.Date else local.dt.date()
+    frame, kind = open_events(log, "history", [id, clock.column, *columns])
+    told = add_local_time(frame, clock, "history")
+    day = local_day(told.collect_schema())
     inside = told.with_columns(day.is_between(first, last).alias(INSIDE))
     grouped = collect(
         inside.group_by(id, INSIDE).agg(
@@ -66,7 +68,7 @@ def read_history(
     if grouped.height == 0:
         raise InputError("history has no rows; hand over at least one event.")
     if grouped[INSIDE].null_count():
-        clock.refuse_unreadable(told, "history")
+        refuse_unreadable(told, clock, "history")
     kept = grouped.filter(pl.col(INSIDE)).drop(INSIDE)
     total, seen = int(grouped[ROWS].sum()), int(kept[ROWS].sum())
     kept = kept.with_columns(whole_labels(kept[id], "history"))

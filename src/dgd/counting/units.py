@@ -9,23 +9,20 @@ from narwhals.typing import IntoFrame
 from dgd.counting.assignment import Assignment
 from dgd.counting.engines import collect, open_events, whole_labels
 from dgd.counting.history import read_history
-from dgd.counting.local_time import Clock
 from dgd.errors import InputError
+from dgd.tables.clock import Clock
 from dgd.tables.frames import from_polars
 from dgd.tables.periods import Moment
 
 
 def top_units(
     history: IntoFrame,
+    clock: Clock,
     *,
     unit: str,
     n: int,
-    time: str,
     start: Moment,
     end: Moment,
-    timezone: str | None = None,
-    stored_in: str | None = None,
-    time_unit: str | None = None,
     rest: str = "rest",
     name: str = "unit",
 ) -> Assignment:
@@ -38,10 +35,10 @@ def top_units(
         raise InputError(f"n is {n}; keep at least one unit.")
     known = read_history(
         history,
+        clock,
         id=unit,
         columns=[],
         sums={},
-        clock=Clock(time, timezone, stored_in, time_unit),
         start=start,
         end=end,
     )

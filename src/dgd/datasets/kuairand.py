@@ -20,6 +20,7 @@ from dgd.datasets.windows import KUAIRAND_WINDOWS, Dataset, Tally, Window, refus
 from dgd.errors import InputError
 from dgd.panel.panel import Panel
 from dgd.tables import checks
+from dgd.tables.clock import Clock
 
 BEHAVIORS = {
     "is_click": "click",
@@ -287,12 +288,12 @@ def _panel(
     events: pl.DataFrame, history: pl.DataFrame, window: Window, context: Sequence[str]
 ) -> Panel:
     cohorts = rate_cohorts(
-        history, person="user_id", behavior="click", time="date",
+        history, Clock("date"), person="user_id", behavior="click",
         start=window.history[0], end=window.history[1],
         reference_exposures=20, rate_groups=4, volume_groups=2, smoothing=1, newcomer_size=1,
     )  # fmt: skip
     units = top_units(
-        events, unit="author_id", n=CREATORS, time="date",
+        events, Clock("date"), unit="author_id", n=CREATORS,
         start=window.warmup_start, end=window.warmup_end,
     )  # fmt: skip
     behaviors = list(BEHAVIORS.values())

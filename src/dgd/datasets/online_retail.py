@@ -19,6 +19,7 @@ from dgd.datasets.windows import RETAIL_WINDOWS, Dataset, Tally, Window, refuse_
 from dgd.errors import InputError
 from dgd.panel.panel import Panel
 from dgd.tables import checks
+from dgd.tables.clock import Clock
 
 SHEETS = ("Year 2009-2010", "Year 2010-2011")
 COLUMNS = (
@@ -231,7 +232,7 @@ def _invoices(lines: pl.DataFrame) -> pl.DataFrame:
 def _cohorts(invoices: pl.DataFrame, window: Window) -> Assignment:
     first, last = window.history
     cohorts = spending_cohorts(
-        invoices, person="customer", amount="value", time="date", start=first, end=last
+        invoices, Clock("date"), person="customer", amount="value", start=first, end=last
     )
     empty = cohorts.sizes.filter(pl.col("size") == 0)["cohort"].to_list()
     if empty:
