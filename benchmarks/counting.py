@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from dgd.counting.events import count_events
+from dgd.counting import count_events
 from dgd.tables.clock import Clock
 
 BEHAVIORS = ["click", "like", "follow", "comment", "forward", "profile", "long_view"]

@@ -10,9 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dgd.counting.cohorts import newcomer_cohorts, quantile_group, rate_cohorts, spending_cohorts
-from dgd.counting.events import count_events
-from dgd.counting.units import hash_bucket, hash_buckets, top_units
+from dgd.counting import (
+    count_events,
+    hash_bucket,
+    hash_buckets,
+    newcomer_cohorts,
+    rate_cohorts,
+    spending_cohorts,
+    top_units,
+)
+from dgd.counting.rates import quantile_group
 from dgd.errors import InputError
 from dgd.panel.panel import Panel
 from dgd.tables.clock import Clock
@@ -65,9 +72,9 @@ def test_four_rates_by_two_volumes_and_newcomers_make_nine_cohorts() -> None:
 def test_equal_values_share_a_quantile_group_and_order_is_kept(
     values: list[int], groups: int
 ) -> None:
-    places = quantile_group(pl.Series(values, dtype=pl.Float64), groups).to_list()
-    assert all(0 <= place < groups for place in places)
-    pairs = sorted(zip(values, places, strict=True))
+    found = quantile_group(pl.Series(values, dtype=pl.Float64), groups).to_list()
+    assert all(0 <= group < groups for group in found)
+    pairs = sorted(zip(values, found, strict=True))
     assert all(a[1] <= b[1] for a, b in pairwise(pairs))
     assert len(set(pairs)) == len(set(values))
 
@@ -173,12 +180,21 @@ def test_labels_meet_ids_written_as_text_or_floats() -> None:
 
 def test_labelled_polars_rows_stay_in_order() -> None:
     found = newcomer_cohorts(log_of([(1,), (2,)], "user"), DAY, person="user", **WEEK)
-    events = pl.DataFrame({"user": [place % 5 for place in range(20_000)]})
+    events = pl.DataFrame({"user": [index % 5 for index in range(20_000)]})
     expected = ["known" if user in (1, 2) else "new" for user in events["user"]]
     for _ in range(5):
         lazy = found.assign(events.lazy()).collect()
         assert lazy["user"].equals(events["user"])
         assert lazy["cohort"].to_list() == expected
+
+
+def test_mixed_python_objects_of_a_history_are_read_as_those_of_events() -> None:
+    pd = pytest.importorskip("pandas")
+    log = log_of([(1, 0), (1, 0)], "user", "click").to_pandas()
+    log["click"] = pd.Series([0, "1"], dtype=object)
+    clock = Clock("day", "UTC", stored_in="UTC")
+    found = rate_cohorts(log, clock, person="user", behavior="click", **WEEK)
+    assert found.rows == 2
 
 
 def test_bad_histories_are_refused() -> None:

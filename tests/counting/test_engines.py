@@ -13,9 +13,15 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from dgd.counting.cohorts import newcomer_cohorts, rate_cohorts, spending_cohorts
-from dgd.counting.events import count_events
-from dgd.counting.units import hash_bucket, hash_buckets, top_units
+from dgd.counting import (
+    count_events,
+    hash_bucket,
+    hash_buckets,
+    newcomer_cohorts,
+    rate_cohorts,
+    spending_cohorts,
+    top_units,
+)
 from dgd.errors import InputError
 from dgd.tables.clock import Clock
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from dgd.cli.count import count as count_command
-from dgd.counting.events import CountReport, count_events
+from dgd.counting import CountReport, count_events
 from dgd.errors import InputError
 from dgd.panel.panel import Panel
 from dgd.tables.clock import Clock
@@ -118,6 +118,12 @@ def test_missing_labels_are_counted_in_the_report() -> None:
     log = log_of(store=[None, "b", None, "b"])
     counted(log, unit="store", missing="unknown", report=reports.append)
     assert (reports[0].missing_unit, reports[0].missing_cohort) == (2, 0)
+
+
+def test_a_context_may_be_called_what_the_report_calls_its_own() -> None:
+    log = log_of(missing_unit=[3, 3, 4, 4])
+    counts = counted(log, unit="store", context=["missing_unit"])
+    assert set(counts["missing_unit"]) == {3, 4}
 
 
 REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
@@ -230,8 +236,8 @@ def run_count(*arguments: str) -> Any:
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_the_shell_counts_a_glob_as_python_counts_the_whole(tmp_path: Path, ending: str) -> None:
     log = log_of()
-    for place, part in enumerate((log.head(1), log.tail(3))):
-        path = tmp_path / f"part{place}.{ending}"
+    for index, part in enumerate((log.head(1), log.tail(3))):
+        path = tmp_path / f"part{index}.{ending}"
         part.write_csv(path) if ending == "csv" else part.write_parquet(path)
     if ending == "csv":
         for path in tmp_path.glob("*.csv"):

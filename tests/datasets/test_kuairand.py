@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from dgd.counting.units import hash_bucket
+from dgd.counting import hash_bucket
 from dgd.datasets import KUAIRAND_WINDOWS, Dataset, Window, kuairand
 from dgd.errors import InputError
 from support.real_data import real_data

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 from dgd.cli.console import err, out, print_json, write_table
 from dgd.cli.inputs import names
-from dgd.counting.events import CountReport, count_events
+from dgd.counting import CountReport, count_events
 from dgd.errors import InputError
 from dgd.tables.clock import Clock
 

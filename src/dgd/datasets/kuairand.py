@@ -13,8 +13,9 @@ from pathlib import Path
 
 import polars as pl
 
-from dgd.counting.cohorts import rate_cohorts
-from dgd.counting.units import hash_buckets, top_units
+from dgd.counting.buckets import hash_buckets
+from dgd.counting.rates import rate_cohorts
+from dgd.counting.units import top_units
 from dgd.datasets.fetch import SOURCES, data_folder, missing
 from dgd.datasets.windows import KUAIRAND_WINDOWS, Dataset, Tally, Window, refuse_empty_parts
 from dgd.errors import InputError

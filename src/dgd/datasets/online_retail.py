@@ -13,7 +13,7 @@ from typing import cast
 import polars as pl
 
 from dgd.counting.assignment import Assignment
-from dgd.counting.cohorts import spending_cohorts
+from dgd.counting.spending import spending_cohorts
 from dgd.datasets.fetch import SOURCES, data_folder, missing
 from dgd.datasets.windows import RETAIL_WINDOWS, Dataset, Tally, Window, refuse_empty_parts
 from dgd.errors import InputError
