@@ -62,7 +62,7 @@ def within(
     return kept, report
 
 
-def tell(report: CountReport, listener: Callable[[CountReport], None] | None) -> None:
+def pass_on(report: CountReport, listener: Callable[[CountReport], None] | None) -> None:
     """Hand the report over, or log what was left out if nobody listens."""
     if listener is not None:
         listener(report)

@@ -10,7 +10,7 @@ from typing import Any
 
 from narwhals.typing import IntoFrame
 
-from dgd.counting.count_report import CountReport, tell, within
+from dgd.counting.count_report import CountReport, pass_on, within
 from dgd.counting.day_range import read_day, refuse_reversed
 from dgd.counting.engines import collect, open_events
 from dgd.counting.group_keys import with_labels, with_numbers
@@ -64,7 +64,7 @@ def count_events(
             are mentioned in a log message.
 
     Returns:
-        The long table that `Panel.from_counts` reads: `date`, `unit`, `cohort`, one 0/1
+        The long table that `Panel.from_counts` reads, with `date`, `unit`, `cohort`, one 0/1
         column per behaviour, and `count`; only patterns that occurred have a row. It is a
         frame of the user's kind; Polars lazy and Spark give Polars, DuckDB PyArrow.
 
@@ -102,7 +102,7 @@ def count_events(
     groups = with_labels(with_numbers(groups, context), labels, missing)
     kept, account = within(groups, first, last)
     counts = grouping.spread(kept, count)
-    tell(account, report)
+    pass_on(account, report)
     return from_polars(counts, kind)
 
 

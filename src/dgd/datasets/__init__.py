@@ -1,7 +1,8 @@
 """The public data sets of the paper, as panels ready to fit."""
 
-from dgd.datasets.kuairand import kuairand
-from dgd.datasets.online_retail import online_retail
-from dgd.datasets.windows import KUAIRAND_WINDOWS, RETAIL_WINDOWS, Dataset, Window
+from dgd.datasets.dataset import Dataset
+from dgd.datasets.kuairand_pure import kuairand
+from dgd.datasets.retail_invoices import online_retail
+from dgd.datasets.windows import KUAIRAND_WINDOWS, RETAIL_WINDOWS, Window
 
 __all__ = ["KUAIRAND_WINDOWS", "RETAIL_WINDOWS", "Dataset", "Window", "kuairand", "online_retail"]
