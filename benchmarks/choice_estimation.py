@@ -30,7 +30,7 @@ from dgd.choice import (
     simulate_markets,
 )
 from dgd.choice.objective import Sales, choice_loss
-from dgd.model.population import SupportPoints
+from dgd.model import SupportPoints
 from dgd.runtime import computing
 
 FIRST_SPREAD = 0.1
@@ -159,5 +159,5 @@ def choice_model(markets: Markets) -> dict[str, float]:
     fit = settings.fit(markets, seeds=[1])
     spent = time.perf_counter() - begin
     with computing():
-        loss = float(choice_loss(fit.models[0], Offers.of(markets), Sales.of(markets)))
+        loss = float(choice_loss(fit.parameters[0], Offers.of(markets), Sales.of(markets)))
     return {"seconds": spent, "log-likelihood": -loss * float(markets.size.sum())}

@@ -27,7 +27,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from dgd.counting.events import count_events
+from dgd.counting import count_events
+from dgd.tables.clock import Clock
 
 BEHAVIORS = ["click", "like", "follow", "comment", "forward", "profile", "long_view"]
 RATES = [0.4, 0.02, 0.005, 0.003, 0.002, 0.03, 0.25]
@@ -66,9 +67,7 @@ def count_bare(pattern: str) -> pl.DataFrame:
 def count_dgd(pattern: str) -> pl.DataFrame:
     table: pl.DataFrame = count_events(
         pl.scan_parquet(pattern),
-        time="time_ms",
-        time_unit="ms",
-        timezone=ZONE,
+        Clock("time_ms", timezone=ZONE, time_unit="ms"),
         unit="unit",
         cohort="cohort",
         behaviors=BEHAVIORS,

@@ -49,7 +49,6 @@ from jaxtyping import Float, Int
 from dgd.datasets import Dataset
 from dgd.estimator import DGD
 from dgd.forecasting.protocol import Forecaster
-from dgd.model.patterns import behavior_bits
 from dgd.panel.split import Split
 from dgd.paper.models import SEEDS, fit_on
 from dgd.paper.windows import Windows
@@ -181,9 +180,8 @@ def learned(
 ) -> Forecast:
     """dgd itself: totals over cohorts of expected arrivals times behaviour probabilities."""
     fitted = fit_on(dataset, model)
-    arrivals, patterns = fitted.predict(origins, STEPS)
-    behaviors = patterns @ behavior_bits(len(dataset.panel.behaviors))
-    counts = np.concatenate([arrivals[..., None] * behaviors, arrivals[..., None]], -1)
+    predicted = fitted.predict(origins, STEPS)
+    counts = np.concatenate([predicted.behavior_counts, predicted.arrivals[..., None]], -1)
     return np.asarray(counts.sum((3, 4)).swapaxes(1, 2))
 
 

@@ -6,18 +6,28 @@ import jax.numpy as jnp
 import numpy as np
 
 from dgd.learning.objective import Objective
-from dgd.model.days import Inputs, Outcomes
-from dgd.model.feedback import Feedback, Reference
-from dgd.model.model import Model
-from dgd.model.observation import Arrival, Behavior
-from dgd.model.population import GaussianMixture
+from dgd.learning.settings import PAPER, Settings
+from dgd.model import (
+    Arrival,
+    ArrivalEnvironment,
+    Crowd,
+    Fatigue,
+    Feedback,
+    GaussianMixture,
+    Inputs,
+    Memory,
+    Outcomes,
+    Reference,
+    Response,
+    Shift,
+)
 from dgd.runtime import computing
 
 CALENDAR = 6
 
 
 @dataclass(frozen=True)
-class Shape:
+class ProblemShape:
     units: int
     cohorts: int
     behaviors: int
@@ -29,21 +39,21 @@ class Shape:
 
 
 SHAPES = {
-    "kuairand": Shape(5, 9, 7, 9),
-    "retail": Shape(1, 4, 3, 59),
-    "large": Shape(400, 9, 7, 30),
+    "kuairand": ProblemShape(5, 9, 7, 9),
+    "retail": ProblemShape(1, 4, 3, 59),
+    "large": ProblemShape(400, 9, 7, 30),
 }
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    model: Model
+    crowd: Crowd
     inputs: Inputs
     outcomes: Outcomes
     objective: Objective
 
 
-def problem(shape: Shape, seed: int = 0) -> Problem:
+def problem(shape: ProblemShape, seed: int = 0) -> Problem:
     """A training problem of `shape` with the paper's objective."""
     rng = np.random.default_rng(seed)
     units, cohorts, behaviors = shape.units, shape.cohorts, shape.behaviors
@@ -62,26 +72,19 @@ def problem(shape: Shape, seed: int = 0) -> Problem:
             nodes=shape.nodes,
         )
         arrival = Arrival(draw(units, cohorts), draw(shape.features), draw(1))
-        behavior = Behavior(
+        response = Response(
             unit_intercept=draw(units, behaviors),
             cohort_intercept=draw(cohorts, behaviors),
             feature_effect=draw(shape.features, behaviors),
-            memory_effect=draw(behaviors, behaviors),
-            fatigue_effect=draw(behaviors),
-            environment_effect=draw(behaviors),
             free_loading=draw(behaviors - 1, 1),
             dependence_entries=draw(behaviors * (behaviors - 1) // 2),
         )
-        feedback = Feedback(
-            raw_memory_retention=draw(),
-            raw_fatigue_retention=draw(),
-            raw_shift_retention=draw(),
-            raw_environment_retention=draw(),
-            raw_common_gain=draw(),
-            raw_unit_gain=draw(),
-            rate_response=draw(behaviors, 1),
-            fatigue_response=draw(1),
+        carried = (
+            Memory(draw(), draw(behaviors, behaviors)),
+            Fatigue(draw(), draw(behaviors)),
+            Shift(draw(), draw(behaviors, 1), draw(1)),
         )
+        environment = ArrivalEnvironment(draw(), draw(), draw(), draw(behaviors))
         reference = Reference(
             log_baseline=draw(units, cohorts),
             rates=jnp.asarray(rng.uniform(0.05, 0.6, (cohorts, behaviors))),
@@ -97,6 +100,7 @@ def problem(shape: Shape, seed: int = 0) -> Problem:
             rng.poisson(shape.arrivals, grid), rng.dirichlet(np.full(2**behaviors, 0.1), grid)
         )
         patterns = np.moveaxis(counts, -1, 0).astype(np.float64)
-        model = Model(population, arrival, behavior, feedback, reference)
-        objective = Objective()
-        return Problem(model, inputs, Outcomes.recorded(patterns, objective.dispersion), objective)
+        feedback = Feedback(carried, environment)
+        crowd = Crowd(population, arrival, response, feedback, reference)
+        objective = Settings(**PAPER).objective
+        return Problem(crowd, inputs, Outcomes.recorded(patterns, objective.dispersion), objective)

@@ -39,7 +39,10 @@ class Settings:
 
 
 class TorchDGD(torch.nn.Module):
-    """One-dimensional DGD; parameters are named as in dgd's model."""
+    """One-dimensional DGD; parameters are named as in dgd's `Crowd`.
+
+    Its feedback carries memory (0), fatigue (1) and the shift (2).
+    """
 
     def __init__(
         self,
@@ -58,7 +61,7 @@ class TorchDGD(torch.nn.Module):
         points, weights = np.polynomial.hermite_e.hermegauss(settings.nodes)
         self.points = torch.tensor(points)
         self.log_node_weights = torch.tensor(np.log(weights / weights.sum()))
-        behaviors = self["behavior.fatigue_effect"].shape[0]
+        behaviors = self["feedback.carried.1.effect"].shape[0]
         patterns = [y[::-1] for y in product([0.0, 1.0], repeat=behaviors)]
         self.patterns = torch.tensor(patterns, dtype=torch.float64)
 
@@ -97,17 +100,17 @@ class TorchDGD(torch.nn.Module):
         mass = torch.exp(log_weight + exponent.clamp(-16.0, 10.0))
         arrivals = size * effort * mass.sum(-1)
 
-        b = self["behavior.unit_intercept"][:, None] + self["behavior.cohort_intercept"]
-        b = b + x @ self["behavior.feature_effect"]
-        b = b + state["memory"] @ self["behavior.memory_effect"]
-        b = b + state["fatigue"][:, None] * self["behavior.fatigue_effect"]
-        b = b + state["common"] * self["behavior.environment_effect"]
+        b = self["response.unit_intercept"][:, None] + self["behavior.cohort_intercept"]
+        b = b + x @ self["response.feature_effect"]
+        b = b + state["memory"] @ self["feedback.carried.0.effect"]
+        b = b + state["fatigue"][:, None] * self["feedback.carried.1.effect"]
+        b = b + state["common"] * self["feedback.environment.effect"]
         one = torch.ones(1, dtype=torch.float64)
-        loading = torch.cat([one, self["behavior.free_loading"][:, 0]])
+        loading = torch.cat([one, self["response.free_loading"][:, 0]])
         behaviors = self.patterns.shape[1]
         below = torch.tril_indices(behaviors, behaviors, -1)
         dependence = torch.zeros(behaviors, behaviors, dtype=torch.float64)
-        dependence = dependence.index_put((below[0], below[1]), self["behavior.dependence_entries"])
+        dependence = dependence.index_put((below[0], below[1]), self["response.dependence_entries"])
         logits = b[:, :, None] + u[..., None] * loading
         eta = logits[..., None, :] + self.patterns @ dependence.T
         log_probability = torch.where(
@@ -130,21 +133,25 @@ class TorchDGD(torch.nn.Module):
         contacts = arrivals.sum(0)
         rates = (behaviors.sum(0) + 2.0 * self.reference_rates) / (contacts + 2.0)[:, None]
         dose = contacts / self.reference_size.clamp(min=1.0)
-        rho_m = torch.sigmoid(self["feedback.raw_memory_retention"])
-        rho_f = torch.sigmoid(self["feedback.raw_fatigue_retention"])
-        rho_d = torch.sigmoid(self["feedback.raw_shift_retention"])
-        rho_z = torch.sigmoid(self["feedback.raw_environment_retention"])
+        rho_m = torch.sigmoid(self["feedback.carried.0.raw_retention"])
+        rho_f = torch.sigmoid(self["feedback.carried.1.raw_retention"])
+        rho_d = torch.sigmoid(self["feedback.carried.2.raw_retention"])
+        rho_z = torch.sigmoid(self["feedback.environment.raw_retention"])
         memory = rho_m * state["memory"] + (1 - rho_m) * rates
         fatigue = rho_f * state["fatigue"] + (1 - rho_f) * (1 - torch.exp(-dose))
         shift = rho_d * state["shift"]
-        shift = shift + (rates - self.reference_rates) @ self["feedback.rate_response"][:, 0]
-        shift = shift - fatigue * self["feedback.fatigue_response"][0]
+        shift = (
+            shift + (rates - self.reference_rates) @ self["feedback.carried.2.rate_response"][:, 0]
+        )
+        shift = shift - fatigue * self["feedback.carried.2.fatigue_response"][0]
         xi = torch.log1p(arrivals.sum(1)) - torch.log1p(expected.sum(1))
         mean = (active * xi).sum() / active.sum().clamp(min=1.0)
         common = rho_z * state["common"]
-        common = common + torch.sigmoid(self["feedback.raw_common_gain"]) * mean
+        common = common + torch.sigmoid(self["feedback.environment.raw_common_gain"]) * mean
         unit = rho_z * state["unit"]
-        unit = unit + torch.sigmoid(self["feedback.raw_unit_gain"]) * active * (xi - mean)
+        unit = unit + torch.sigmoid(self["feedback.environment.raw_unit_gain"]) * active * (
+            xi - mean
+        )
         return {
             "shift": shift,
             "memory": memory,
@@ -171,14 +178,14 @@ class TorchDGD(torch.nn.Module):
         terms = [
             self["arrival.feature_effect"],
             self["arrival.loading"],
-            self["behavior.feature_effect"],
-            self["behavior.memory_effect"],
-            self["behavior.fatigue_effect"],
-            self["behavior.environment_effect"],
-            self["behavior.free_loading"],
-            self["behavior.dependence_entries"],
-            self["feedback.rate_response"],
-            self["feedback.fatigue_response"],
+            self["response.feature_effect"],
+            self["feedback.carried.0.effect"],
+            self["feedback.carried.1.effect"],
+            self["feedback.environment.effect"],
+            self["response.free_loading"],
+            self["response.dependence_entries"],
+            self["feedback.carried.2.rate_response"],
+            self["feedback.carried.2.fatigue_response"],
             self["population.raw_diagonal"] - start,
         ]
         return torch.cat([term.flatten() for term in terms]).square().mean()

@@ -28,12 +28,14 @@ import optax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import PyTree
 
-from dgd.learning.loop import Optimizer
-from dgd.model.population import SCALE_FLOOR
+from dgd.learning.settings import PAPER
+from dgd.learning.settings import Settings as DGDSettings
+from dgd.model.population.gaussian_mixture import SCALE_FLOOR
 from dgd.runtime import computing
 from shapes import SHAPES, Problem, problem
 
 EPOCHS = 20
+OPTIMIZER = DGDSettings(**PAPER).optimizer
 
 
 def named_arrays(tree: PyTree) -> list[tuple[str, Any]]:
@@ -45,12 +47,12 @@ def torch_model(given: Problem) -> Any:
     """The PyTorch rival with the same parameters."""
     from torch_reference import Settings, TorchDGD
 
-    model, objective = given.model, given.objective
-    params, _ = eqx.partition(model, model.trainable())
-    population: Any = model.population
+    crowd, objective = given.crowd, given.objective
+    params, _ = eqx.partition(crowd, crowd.trainable())
+    population: Any = crowd.population
     return TorchDGD(
         {name: np.asarray(value) for name, value in named_arrays(params)},
-        {name: np.asarray(value) for name, value in named_arrays(model.reference)},
+        {name: np.asarray(value) for name, value in named_arrays(crowd.reference)},
         Settings(
             nodes=population.nodes,
             initial_scale=population.initial_scale,
@@ -84,7 +86,7 @@ def torch_days(given: Problem) -> Any:
 def torch_epoch(given: Problem) -> Callable[[], None]:
     import torch
 
-    model, days, settings = torch_model(given), torch_days(given), Optimizer()
+    model, days, settings = torch_model(given), torch_days(given), OPTIMIZER
     adam = torch.optim.Adam(model.parameters(), lr=settings.learning_rate)
 
     def epoch() -> None:
@@ -98,9 +100,9 @@ def torch_epoch(given: Problem) -> Callable[[], None]:
 
 def dgd_epochs(given: Problem) -> Callable[[], None]:
     """`EPOCHS` epochs in the compiled loop."""
-    params, fixed = eqx.partition(given.model, given.model.trainable())
+    params, fixed = eqx.partition(given.crowd, given.crowd.trainable())
     flat, unravel = ravel_pytree(params)
-    steps = Optimizer().transformation()
+    steps = OPTIMIZER.transformation()
 
     @jax.jit
     def run(vector: Any, moments: Any, data: Any) -> Any:

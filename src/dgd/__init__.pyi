@@ -23,13 +23,13 @@ from . import (
     scoring as scoring,
 )
 from .counting.assignment import Assignment as Assignment
-from .counting.cohorts import newcomer_cohorts as newcomer_cohorts
-from .counting.cohorts import rate_cohorts as rate_cohorts
-from .counting.cohorts import spending_cohorts as spending_cohorts
-from .counting.events import CountReport as CountReport
+from .counting.buckets import hash_bucket as hash_bucket
+from .counting.buckets import hash_buckets as hash_buckets
+from .counting.count_report import CountReport as CountReport
 from .counting.events import count_events as count_events
-from .counting.units import hash_bucket as hash_bucket
-from .counting.units import hash_buckets as hash_buckets
+from .counting.newcomers import newcomer_cohorts as newcomer_cohorts
+from .counting.rates import rate_cohorts as rate_cohorts
+from .counting.spending import spending_cohorts as spending_cohorts
 from .counting.units import top_units as top_units
 from .errors import DGDError as DGDError
 from .errors import InputError as InputError
@@ -50,5 +50,6 @@ from .simulation.draw import simulate as simulate
 from .simulation.example import example_world as example_world
 from .simulation.world import World as World
 from .storage import load as load
+from .tables.clock import Clock as Clock
 
 __version__: str

@@ -13,13 +13,21 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from dgd.counting.cohorts import newcomer_cohorts, rate_cohorts, spending_cohorts
-from dgd.counting.events import count_events
-from dgd.counting.units import hash_bucket, hash_buckets, top_units
+from dgd.counting import (
+    count_events,
+    hash_bucket,
+    hash_buckets,
+    newcomer_cohorts,
+    rate_cohorts,
+    spending_cohorts,
+    top_units,
+)
 from dgd.errors import InputError
+from dgd.tables.clock import Clock
 
 ENGINES = ["pandas", "polars", "polars lazy", "pyarrow", "duckdb", "pyspark"]
 BERLIN = "Europe/Berlin"
+BERLIN_CLOCK = Clock("ts", timezone=BERLIN)
 ODD_ZONES = ["America/St_Johns", "Pacific/Chatham", BERLIN]
 
 Maker = Callable[[pl.DataFrame], Any]
@@ -138,9 +146,9 @@ def expected_counts(log: pl.DataFrame, zone: str, hourly: bool = False) -> pl.Da
     return pl.DataFrame(rows, schema=[*names, "count"], orient="row").sort(names)
 
 
-def count_log(frame: Any, zone: str = BERLIN, **options: Any) -> pl.DataFrame:
+def count_log(frame: Any, clock: Clock = BERLIN_CLOCK, **options: Any) -> pl.DataFrame:
     options = {"missing": "unknown", "behaviors": ["click", "like"], **options}
-    counts = count_events(frame, time="ts", timezone=zone, unit="store", cohort="group", **options)
+    counts = count_events(frame, clock, unit="store", cohort="group", **options)
     table = nw.from_native(counts).to_polars()
     hourly = options.get("period") == "hour"
     return table.with_columns(pl.col("date").cast(pl.Datetime("us") if hourly else pl.Date))
@@ -150,7 +158,8 @@ def count_log(frame: Any, zone: str = BERLIN, **options: Any) -> pl.DataFrame:
 def test_every_engine_finds_the_same_days_in_every_kind_of_time(make: Maker, times: str) -> None:
     log = berlin_log()
     expression, options = TIMES[times]
-    counts = count_log(make(log.with_columns(expression.alias("ts"))), **options)
+    clock = Clock("ts", BERLIN, **options)
+    counts = count_log(make(log.with_columns(expression.alias("ts"))), clock)
     assert_frame_equal(counts, expected_counts(log, BERLIN))
 
 
@@ -174,7 +183,7 @@ def test_clock_changes_make_days_of_23_and_25_hours(make: Maker) -> None:
     first = datetime(2022, 3, 20, tzinfo=UTC)
     hours = pl.datetime_range(first, datetime(2022, 11, 6, tzinfo=UTC), "1h", eager=True)
     log = pl.DataFrame({"ts": hours, "seen": pl.repeat(1, len(hours), eager=True)})
-    counts = count_events(make(log), time="ts", timezone=BERLIN, behaviors=["seen"])
+    counts = count_events(make(log), BERLIN_CLOCK, behaviors=["seen"])
     table = nw.from_native(counts).to_polars().with_columns(pl.col("date").cast(pl.Date))
     found = dict(table.select("date", "count").iter_rows())
     assert found[date(2022, 3, 27)] == 23
@@ -184,12 +193,12 @@ def test_clock_changes_make_days_of_23_and_25_hours(make: Maker) -> None:
 
 def test_dates_need_no_zone(make: Maker) -> None:
     log = pl.DataFrame({"ts": [date(2022, 3, 27), date(2022, 3, 27)], "seen": [0, 0]})
-    counts = count_events(make(log), time="ts", behaviors=["seen"])
+    counts = count_events(make(log), Clock("ts"), behaviors=["seen"])
     assert nw.from_native(counts).to_polars()["count"].to_list() == [2]
 
 
 def test_results_come_back_in_the_users_kind(engine: str, make: Maker) -> None:
-    counts = count_events(make(berlin_log()), time="ts", timezone=BERLIN, behaviors=["like"])
+    counts = count_events(make(berlin_log()), BERLIN_CLOCK, behaviors=["like"])
     kinds = {"polars lazy": "polars", "duckdb": "pyarrow", "pyspark": "polars"}
     assert nw.from_native(counts).implementation.value == kinds.get(engine, engine)
 
@@ -259,7 +268,7 @@ def shop_log() -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-WEEK = {"time": "ts", "timezone": BERLIN, "start": "2022-03-21", "end": "2022-03-27"}
+WEEK = {"clock": BERLIN_CLOCK, "start": "2022-03-21", "end": "2022-03-27"}
 ASSIGNMENTS: dict[str, Callable[[Any], Any]] = {
     "rate": lambda log: rate_cohorts(log, person="person", behavior="click", **WEEK),
     "spending": lambda log: spending_cohorts(log, person="person", amount="paid", **WEEK),

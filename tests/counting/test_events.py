@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from dgd.cli.count import count as count_command
-from dgd.counting.events import CountReport, count_events
+from dgd.counting import CountReport, count_events
 from dgd.errors import InputError
 from dgd.panel.panel import Panel
+from dgd.tables.clock import Clock
 
 NOON = datetime(2022, 4, 21, 12, tzinfo=UTC)
 
@@ -32,8 +33,9 @@ def log_of(**columns: Any) -> pl.DataFrame:
     )
 
 
-def counted(log: Any, **options: Any) -> pl.DataFrame:
-    return count_events(log, **{"time": "ts", "timezone": "UTC", "behaviors": ["click"], **options})
+def counted(log: Any, clock: Clock | None = None, **options: Any) -> pl.DataFrame:
+    clock = clock or Clock("ts", timezone="UTC")
+    return count_events(log, clock, **{"behaviors": ["click"], **options})
 
 
 def test_counts_become_a_panel_without_more_words() -> None:
@@ -54,7 +56,7 @@ def test_any_instant_falls_on_the_day_its_zone_says(seconds: list[int], zone: st
         (epoch + timedelta(seconds=s)).astimezone(ZoneInfo(zone)).date() for s in seconds
     )
     log = pl.DataFrame({"ts": seconds, "click": [1] * len(seconds)})
-    counts = counted(log, timezone=zone, time_unit="s")
+    counts = counted(log, Clock("ts", timezone=zone, time_unit="s"))
     assert dict(counts.select("date", "count").iter_rows()) == dict(days)
 
 
@@ -118,6 +120,12 @@ def test_missing_labels_are_counted_in_the_report() -> None:
     assert (reports[0].missing_unit, reports[0].missing_cohort) == (2, 0)
 
 
+def test_a_context_may_be_called_what_the_report_calls_its_own() -> None:
+    log = log_of(missing_unit=[3, 3, 4, 4])
+    counts = counted(log, unit="store", context=["missing_unit"])
+    assert set(counts["missing_unit"]) == {3, 4}
+
+
 REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "unparseable times": (
         {"ts": ["2022-04-21T00:00:00Z", "soon", "later", "2022-02-30T00:00:00Z"]}, {},
@@ -133,21 +141,29 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
         {"ts": [NOON.replace(tzinfo=None)] * 4}, {}, r"timestamps without a zone; say stored_in=",
     ),
     "timestamps without a day boundary": (
-        {}, {"timezone": None}, r"column ts holds timestamps; say in which zone a day begins",
+        {}, {"clock": Clock("ts")},
+        r'column ts holds timestamps; say in which zone a day begins, .*timezone=".*" in its Clock',
     ),
-    "numbers without a unit": ({"ts": [1, 2, 3, 4]}, {}, r"column ts holds numbers; say .*unit"),
+    "numbers without a unit": ({"ts": [1, 2, 3, 4]}, {}, r"numbers; say .*time_unit=.* its Clock"),
     "numbers in the wrong unit": (
-        {"ts": [1_650_000_000_000] * 4}, {"time_unit": "s"},
+        {"ts": [1_650_000_000_000] * 4}, {"clock": Clock("ts", "UTC", time_unit="s")},
         r"column ts: 1650000000000 .* in 4 rows; check time_unit",
     ),
-    "an unknown time zone": (
-        {}, {"timezone": "Asia/Shangai"}, r'timezone "Asia/Shangai" is not a known time zone; use',
+    "a zone for times that have one": (
+        {}, {"clock": Clock("ts", "UTC", stored_in="UTC")},
+        r"with a zone, so stored_in has no meaning; leave it out of its Clock",
     ),
-    "a third zone": (
-        {"ts": [NOON.replace(tzinfo=None)] * 4}, {"stored_in": "Asia/Tokyo"},
-        r'stored_in "Asia/Tokyo" is neither "UTC" nor',
+    "a unit for times that are not numbers": (
+        {"ts": [NOON.date()] * 4}, {"clock": Clock("ts", "UTC", time_unit="s")},
+        r"holds dates, so time_unit has no meaning; leave it out of its Clock",
     ),
-    "a zone for times that have one": ({}, {"stored_in": "UTC"}, r"stored_in has no meaning"),
+    "text times without a day boundary": (
+        {"ts": ["2022-04-21T10:00:00Z"] * 4}, {"clock": Clock("ts")},
+        r'"2022-04-21T10:00:00Z" .* 4 rows; write dates .* or give its Clock timezone=',
+    ),
+    "what is no time at all": (
+        {"ts": [True] * 4}, {}, r"column ts holds Boolean, which is not a time; hand over dates",
+    ),
     "behaviors beyond 0 and 1": (
         {"click": [0, 1, 2, 3]}, {}, r"column click: 2 is neither 0 nor 1, in 2 rows",
     ),
@@ -220,8 +236,8 @@ def run_count(*arguments: str) -> Any:
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_the_shell_counts_a_glob_as_python_counts_the_whole(tmp_path: Path, ending: str) -> None:
     log = log_of()
-    for place, part in enumerate((log.head(1), log.tail(3))):
-        path = tmp_path / f"part{place}.{ending}"
+    for index, part in enumerate((log.head(1), log.tail(3))):
+        path = tmp_path / f"part{index}.{ending}"
         part.write_csv(path) if ending == "csv" else part.write_parquet(path)
     if ending == "csv":
         for path in tmp_path.glob("*.csv"):

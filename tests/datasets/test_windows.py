@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from dgd.datasets import KUAIRAND_WINDOWS, RETAIL_WINDOWS, Window
-from dgd.datasets.windows import Tally, refuse_empty_parts
+from dgd.datasets.windows import refuse_empty_parts
 from dgd.errors import InputError
 
 
@@ -114,10 +114,3 @@ def test_no_events_at_all_is_said_as_such():
     window = Window("2010-01-01", "2010-01-02", "2010-01-03", "2010-01-04", "2010-01-05")
     with pytest.raises(InputError, match="no exposures are left"):
         refuse_empty_parts(window, pl.Series([], dtype=pl.Date), "time_ms", "exposures")
-
-
-def test_a_tally_accounts_for_every_row():
-    tally = Tally("user", "users")
-    rows = tally.keep("rows read", pl.DataFrame({"user": [1, 1, 2, 3]}))
-    tally.keep("second rule", rows.filter(pl.col("user") != 1))
-    assert tally.report().rows() == [("rows read", 0, 4, 0, 3), ("second rule", 2, 2, 1, 2)]

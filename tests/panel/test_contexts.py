@@ -159,7 +159,7 @@ def test_events_are_counted_by_context():
         }
     )
     counts = dgd.count_events(
-        events, time="day", timezone="UTC", behaviors=["click"], context=["hour"]
+        events, dgd.Clock("day", timezone="UTC"), behaviors=["click"], context=["hour"]
     )
     assert counts.columns == ["date", "unit", "cohort", "hour", "click", "count"]
     assert counts.select("hour", "click", "count").rows() == [(1, 1, 2), (2, 0, 2), (2, 1, 1)]
@@ -169,7 +169,7 @@ def test_contexts_that_cannot_be_counted_are_refused():
     def count(hours):
         events = pl.DataFrame({"day": ["2022-01-01"] * 3, "hour": hours, "click": [1, 0, 1]})
         return dgd.count_events(
-            events, time="day", timezone="UTC", behaviors=["click"], context=["hour"]
+            events, dgd.Clock("day", timezone="UTC"), behaviors=["click"], context=["hour"]
         )
 
     with pytest.raises(InputError, match=r'column hour: "noon" is not a number, in 2 rows'):

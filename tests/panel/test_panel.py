@@ -339,7 +339,7 @@ def test_through_the_last_date_changes_nothing() -> None:
 
 def test_a_date_has_its_place() -> None:
     panel = make()
-    assert [panel.place(date, "origin") for date in panel.dates] == [0, 1, 2, 3]
+    assert [panel.index(date, "origin") for date in panel.dates] == [0, 1, 2, 3]
 
 
 def test_a_drawn_panel_survives_its_own_table(drawn: dgd.Simulated) -> None:

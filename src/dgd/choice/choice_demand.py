@@ -10,7 +10,7 @@ from jaxtyping import Array, Float, PyTree
 from dgd.choice.offers import Offers
 from dgd.choice.scales import Scales
 from dgd.choice.utility import Utility
-from dgd.model.population import AbstractPopulation
+from dgd.model.population.population import AbstractPopulation
 
 
 class Shares(NamedTuple):

@@ -58,16 +58,23 @@ class Comparison:
         )
         return self._shown(table.with_columns(base, changed), kind)
 
+    def payload(self) -> dict[str, Any]:
+        """Every product, and all markets together, as plain values."""
+        return {
+            "rows": self.products("polars").to_dicts(),
+            "total": self.total("polars").to_dicts(),
+        }
+
     def markets(self, kind: str | None = None) -> Any:
         """Products sold, revenue and consumer surplus of every market."""
         if not self._only_prices_change:
-            warn_of_careless(self.base.models, self._surplus_gained)
+            warn_of_careless(self.base.parameters, self._surplus_gained)
         return self._shown(self._by_market(), kind)
 
     def total(self, kind: str | None = None) -> Any:
         """Products sold, revenue and consumer surplus of all markets together."""
         if not self._only_prices_change:
-            warn_of_careless(self.base.models, self._surplus_gained)
+            warn_of_careless(self.base.parameters, self._surplus_gained)
         table = self._by_market().group_by("measure", maintain_order=True)
         return self._shown(table.agg(pl.col("value", "value new").sum()), kind)
 

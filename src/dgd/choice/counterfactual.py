@@ -14,10 +14,10 @@ from narwhals.typing import IntoFrame
 from dgd.choice.grids import offer_grids
 from dgd.choice.offer_table import read_offers
 from dgd.errors import InputError
-from dgd.panel.grids import Label
 from dgd.tables import checks
 from dgd.tables.checks import ROW
 from dgd.tables.frames import to_polars
+from dgd.tables.labels import Label
 
 if TYPE_CHECKING:
     from dgd.choice.markets import Markets

@@ -1,4 +1,4 @@
-"""Demand: what fitted models, averaged over seeds, say about markets.
+"""Demand: what a fit, averaged over its seeds, says about markets.
 
 Shares and their derivatives are averaged first and divided afterwards, so that
 elasticities and diversion ratios are those of the averaged demand.
@@ -38,29 +38,29 @@ def price_derivatives(model: ChoiceDemand, offers: Offers) -> PriceDerivatives:
 
 @dataclass(frozen=True, eq=False)
 class Demand:
-    """Shares, derivatives and surplus of `markets`, averaged over `models`."""
+    """Shares, derivatives and surplus of `markets`, averaged over each seed's `parameters`."""
 
-    models: tuple[ChoiceDemand, ...]
+    parameters: tuple[ChoiceDemand, ...]
     markets: Markets
 
     @cached_property
     def shares(self) -> Shares:
         with computing():
             offers = Offers.of(self.markets)
-            return Shares(*_mean(shares(model, offers) for model in self.models))
+            return Shares(*_mean(shares(model, offers) for model in self.parameters))
 
     @cached_property
     def price_derivatives(self) -> PriceDerivatives:
         with computing():
             offers = Offers.of(self.markets)
-            return PriceDerivatives(*_mean(price_derivatives(m, offers) for m in self.models))
+            return PriceDerivatives(*_mean(price_derivatives(m, offers) for m in self.parameters))
 
     @cached_property
     def surplus_at_nodes(self) -> Float[np.ndarray, "seed market cohort node"]:
         """What each node adds to the consumer surplus of one opportunity, in money."""
         with computing():
             offers = Offers.of(self.markets)
-            parts = [np.asarray(surplus_at_nodes(model, offers)) for model in self.models]
+            parts = [np.asarray(surplus_at_nodes(model, offers)) for model in self.parameters]
         return np.stack(parts)
 
     @property
@@ -167,7 +167,7 @@ class Demand:
 
 
 def _mean(parts: Iterable[tuple[Array, ...]]) -> tuple[Any, ...]:
-    """Each array averaged over the models."""
+    """Each array averaged over the seeds."""
     gathered = zip(*parts, strict=True)
     return tuple(np.mean([np.asarray(x) for x in same], axis=0) for same in gathered)
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -16,25 +15,16 @@ from dgd.choice.markets import Markets
 from dgd.choice.objective import ChoiceObjective, Sales, choice_loss
 from dgd.choice.offers import Offers
 from dgd.choice.settings import ChoiceSettings
-from dgd.choice.starting import ChoiceStart
+from dgd.choice.starting import ChoiceStart, first_demand
 from dgd.errors import InputError
-from dgd.learning.loop import Attempt, Progress
-from dgd.learning.seeds import best_models, checked_seeds, warn_of_divergence
-from dgd.panel.grids import Label
+from dgd.learning.loop import Attempt, Progress, TrainingData
+from dgd.learning.seeds import best_runs, checked_seeds, warn_of_divergence
 from dgd.runtime import computing
 from dgd.tables import checks
+from dgd.tables.labels import Label
 
 HELD_OUT_SEED = 20260912
 """Which markets a fraction holds out depends on their order alone."""
-
-
-class TrainingData(NamedTuple):
-    """Everything the loss needs beside the parameters."""
-
-    fixed: ChoiceDemand
-    """The model's arrays that are never trained."""
-    train: tuple[Offers, Sales]
-    validation: tuple[Offers, Sales]
 
 
 class ChoiceModel(ChoiceSettings):
@@ -77,9 +67,11 @@ class ChoiceModel(ChoiceSettings):
                 for seed in seeds
                 for number in range(self.starts)
             ]
-            warn_of_ambiguity(training, sum(x.size for x in jax.tree.leaves(attempts[0][2])))
+            warn_of_ambiguity(
+                training, sum(x.size for x in jax.tree.leaves(attempts[0].parameters))
+            )
             loss = partial(losses, self.objective)
-            best = best_models(attempts, loss, self.optimizer, progress, keep_on_interrupt)
+            best = best_runs(attempts, loss, self.optimizer, progress, keep_on_interrupt)
         fit = ChoiceFit(ChoiceSettings(**self.as_dict()), markets, training.markets, best)
         warn_of_divergence(fit.runs)
         return fit
@@ -87,27 +79,20 @@ class ChoiceModel(ChoiceSettings):
     def _attempt(
         self, start: ChoiceStart, seed: int, number: int, training: Markets, held_out: Markets
     ) -> Attempt:
-        model = start.model(
-            np.random.default_rng([seed, number]),
-            cohorts=len(training.cohorts),
-            components=self.components,
-            dim=self.dim,
-            nodes=self.nodes,
-            scale=self.initial_scale,
-            population=self.population,
-        )
-        trainable, fixed = eqx.partition(model, model.trainable())
+        rng = np.random.default_rng([seed, number])
+        first = first_demand(self, start, len(training.cohorts), rng)
         counted = [(Offers.of(part), Sales.of(part)) for part in (training, held_out)]
-        return Attempt(seed, f"plain logit {number + 1}", trainable, TrainingData(fixed, *counted))
+        name = f"plain logit {number + 1}"
+        return Attempt.of(seed, name, first, first.trainable(), *counted)
 
 
 def losses(
     objective: ChoiceObjective, trainable: ChoiceDemand, data: TrainingData
 ) -> tuple[Float[Array, ""], Float[Array, ""]]:
     """Training and validation objective; gradients flow through the first only."""
-    model = eqx.combine(trainable, data.fixed)
-    value = objective.train(model, *data.train)
-    return value, choice_loss(jax.lax.stop_gradient(model), *data.validation)
+    demand = eqx.combine(trainable, data.fixed)
+    value = objective.train(demand, *data.train)
+    return value, choice_loss(jax.lax.stop_gradient(demand), *data.validation)
 
 
 def divided(

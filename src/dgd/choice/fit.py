@@ -3,32 +3,33 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
-from dgd.choice.choice_demand import ChoiceDemand
 from dgd.choice.comparison import Comparison
 from dgd.choice.demand import Demand
 from dgd.choice.markets import Markets
 from dgd.choice.segments import choosers_table, segments_table
 from dgd.choice.settings import ChoiceSettings
+from dgd.choice.starting import ChoiceStart, first_demand
+from dgd.choice.stored import markets_from, markets_stored
 from dgd.choice.surplus import warn_of_careless
 from dgd.errors import InputError
-from dgd.learning.loop import Run
-from dgd.learning.run_tables import history_table, summary_table
-from dgd.learning.seeds import Seeded
-from dgd.panel.grids import Label
+from dgd.files.tensors import Tensors
+from dgd.learning.runs import Run
+from dgd.learning.trained import Trained, restored_runs
+from dgd.runtime import computing
 from dgd.tables.frames import from_polars
+from dgd.tables.labels import Label
 
 FAR = 0.5
 """A price is far outside the training range when it lies beyond by so many of its widths."""
 
 
-@dataclass(frozen=True, eq=False)
-class ChoiceFit(Seeded):
+@dataclass(frozen=True, eq=False, repr=False)
+class ChoiceFit(Trained):
     """A fitted choice model: one parameter set per seed, with the markets it was fitted on.
 
     Tables are averages over the seeds. They are about the markets of the fit, or
@@ -43,9 +44,11 @@ class ChoiceFit(Seeded):
     """The labels of the markets trained on."""
     runs: tuple[Run, ...]
 
+    holds: ClassVar[str] = "choice fit"
+
     @property
-    def models(self) -> tuple[ChoiceDemand, ...]:
-        return tuple(run.parameters for run in self.runs)
+    def data(self) -> Markets:
+        return self.markets
 
     @property
     def price_range(self) -> tuple[float, float]:
@@ -79,7 +82,7 @@ class ChoiceFit(Seeded):
         decide by the difference between two offers (`compare`).
         """
         demand = self._demand(markets)
-        warn_of_careless(demand.models, demand.surplus_at_nodes)
+        warn_of_careless(demand.parameters, demand.surplus_at_nodes)
         return from_polars(demand.surplus_table(), kind or demand.markets.kind)
 
     def compare(self, changed: Markets, base: Markets | None = None) -> Comparison:
@@ -115,7 +118,7 @@ class ChoiceFit(Seeded):
         columns, rows = markets.columns, []
         for price in prices:
             asked = markets.with_prices({product: float(price)})
-            table = Demand(self.models, asked).shares_table().drop_nulls(columns.price)
+            table = Demand(self.parameters, asked).shares_table().drop_nulls(columns.price)
             revenue = pl.col(columns.price) * pl.col("count")
             own = pl.col(columns.product) == str(product)
             rows.append(
@@ -139,29 +142,46 @@ class ChoiceFit(Seeded):
     def choosers(self, kind: str | None = None) -> Any:
         """One row per seed, cohort and support point: its weight and how it chooses."""
         markets = self.markets
-        table = choosers_table(self.models, self.seeds, markets.cohorts, markets.attribute_names)
+        table = choosers_table(
+            self.parameters, self.seeds, markets.cohorts, markets.attribute_names
+        )
         return from_polars(table, kind or markets.kind)
 
-    def history(self, kind: str | None = None) -> Any:
-        """One row per seed and epoch: training and validation objective."""
-        return from_polars(history_table(self.runs), kind or self.markets.kind)
+    def facts(self) -> dict[str, Any]:
+        markets = self.markets
+        return {
+            "markets": repr(markets),
+            "products": markets.products,
+            "attributes": markets.attribute_names,
+            "cohorts": markets.cohorts,
+            "trained_on": self.training,
+            "settings": self.settings.as_dict(),
+        }
 
-    def summary(self, kind: str | None = None) -> Any:
-        """One row per seed: the epoch kept, its validation objective, why training ended."""
-        return from_polars(summary_table(self.runs), kind or self.markets.kind)
+    def tables(self) -> dict[str, pl.DataFrame]:
+        return {**super().tables(), "Types of choosers": self.segments("polars")}
 
-    def save(self, path: str | Path) -> None:
-        """Write everything to one file, whole or not at all."""
-        from dgd.choice.storage import save
+    def stored(self) -> tuple[dict[str, Any], Tensors]:
+        facts, tensors = markets_stored(self.markets)
+        about = {"settings": self.settings.as_dict(), "training": self.training}
+        return {**about, "markets": facts}, tensors
 
-        save(self, path)
+    @classmethod
+    def restored(cls, facts: dict[str, Any], tensors: Tensors) -> "ChoiceFit":
+        markets = markets_from(facts["markets"], tensors)
+        settings = ChoiceSettings(**facts["settings"])
+        blank = ChoiceStart.blank(len(markets.attribute_names))
+        with computing():
+            template = first_demand(settings, blank, len(markets.cohorts), np.random.default_rng(0))
+            runs = restored_runs(facts["runs"], tensors, template)
+        return cls(settings, markets, tuple(facts["training"]), runs)
 
     def _demand(self, markets: Markets | None) -> Demand:
         if markets is None:
-            return Demand(self.models, self.markets)
+            return Demand(self.parameters, self.markets)
         self.markets.refuse_different(markets, "these markets")
         self._warn_of_far_prices(markets)
-        return Demand(self.models, markets)
+        return Demand(self.parameters, markets)
 
     def _warn_of_far_prices(self, markets: Markets) -> None:
         low, high = self.price_range
@@ -179,11 +199,4 @@ class ChoiceFit(Seeded):
             f"{high:g}; what is said about it is extrapolated.",
             UserWarning,
             stacklevel=4,
-        )
-
-    def __repr__(self) -> str:
-        best = min(self.runs, key=lambda run: run.best_objective)
-        return (
-            f"ChoiceFit({len(self.runs)} seeds on {self.markets!r}, best validation objective "
-            f"{best.best_objective:.4f} at epoch {best.best_epoch})"
         )

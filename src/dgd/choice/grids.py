@@ -7,7 +7,8 @@ import numpy as np
 import polars as pl
 
 from dgd.choice.offer_table import CONSTANT, OfferColumns
-from dgd.panel.grids import Label, label_indices
+from dgd.panel.grids import label_indices
+from dgd.tables.labels import Label
 
 
 def offer_grids(

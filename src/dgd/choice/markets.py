@@ -18,9 +18,9 @@ from dgd.choice.grids import offer_grids
 from dgd.choice.offer_table import CONSTANT, OfferColumns, check_names, read_offers
 from dgd.choice.sizes import PerMarket, cohort_sizes, opportunities
 from dgd.errors import InputError
-from dgd.panel.grids import Label
 from dgd.tables import checks
 from dgd.tables.frames import from_polars, to_polars
+from dgd.tables.labels import Label
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,7 +30,7 @@ class Sales(NamedTuple):
 class ChoiceObjective:
     """The weight of the regulariser, lambda_R, beside the likelihood."""
 
-    penalty_weight: float = 1e-4
+    penalty_weight: float
 
     def train(self, model: ChoiceDemand, offers: Offers, sales: Sales) -> Float[Array, ""]:
         """Likelihood loss plus lambda_R times the regulariser."""

@@ -6,27 +6,27 @@ import numpy as np
 import polars as pl
 
 from dgd.choice.choice_demand import ChoiceDemand
-from dgd.panel.grids import Label
 from dgd.runtime import computing
+from dgd.tables.labels import Label
 
 SENSITIVITY = "price sensitivity"
 
 
 def choosers_table(
-    models: Sequence[ChoiceDemand],
+    parameters: Sequence[ChoiceDemand],
     seeds: Sequence[int],
     cohorts: Sequence[Label],
     attributes: Sequence[str],
 ) -> pl.DataFrame:
     """One row per seed, cohort and support point: its weight in the cohort, and how it chooses."""
     parts = []
-    for seed, model in zip(seeds, models, strict=True):
+    for seed, demand in zip(seeds, parameters, strict=True):
         with computing():
-            points, log_weights = model.population.support()
-            types = model.population.types().share.shape[1]
+            points, log_weights = demand.population.support()
+            types = demand.population.types().share.shape[1]
             weight = np.exp(np.asarray(log_weights))
-            sensitivity = np.asarray(model.price_sensitivity(points))
-            tastes = np.asarray(model.tastes(points))
+            sensitivity = np.asarray(demand.price_sensitivity(points))
+            tastes = np.asarray(demand.tastes(points))
         cohort, node = (index.ravel() for index in np.indices(weight.shape))
         parts.append(
             pl.DataFrame(

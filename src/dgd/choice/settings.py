@@ -12,7 +12,8 @@ from dgd.learning.setting_checks import (
     refuse_not_positive,
     refuse_unknown,
 )
-from dgd.model.population import POPULATIONS, SCALE_FLOOR
+from dgd.model.population.gaussian_mixture import SCALE_FLOOR
+from dgd.model.population.named import POPULATIONS
 
 _AT_LEAST_ONE = ("components", "dim", "nodes", "starts", "epochs", "patience")
 _POSITIVE = ("learning_rate", "clip_norm", "initial_scale")
@@ -67,7 +68,12 @@ class ChoiceSettings:
 
     @property
     def optimizer(self) -> Optimizer:
-        return Optimizer(self.epochs, self.learning_rate, self.clip_norm, self.patience)
+        return Optimizer(
+            epochs=self.epochs,
+            learning_rate=self.learning_rate,
+            clip_norm=self.clip_norm,
+            patience=self.patience,
+        )
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)

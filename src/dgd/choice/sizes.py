@@ -10,10 +10,10 @@ from narwhals.typing import IntoFrame
 
 from dgd.choice.offer_table import OfferColumns
 from dgd.errors import InputError
-from dgd.panel.grids import Label
 from dgd.tables import checks
 from dgd.tables.checks import ROW
 from dgd.tables.frames import to_polars
+from dgd.tables.labels import Label
 
 PerMarket = str | float | Mapping[Label, float] | IntoFrame
 """A column of the table of offers, one number, {market: number}, or a table of its own."""

@@ -12,8 +12,10 @@ from dgd.choice.choice_demand import ChoiceDemand
 from dgd.choice.markets import Markets
 from dgd.choice.offers import Offers
 from dgd.choice.scales import Scales
+from dgd.choice.settings import ChoiceSettings
 from dgd.choice.utility import Utility
-from dgd.model.population import POPULATIONS, first_mixture
+from dgd.model.population.gaussian_mixture import first_mixture
+from dgd.model.population.named import POPULATIONS
 
 LEAST_SENSITIVITY = 0.1
 """The start's price sensitivity is at least this, in units of the typical price, where the
@@ -38,26 +40,28 @@ class ChoiceStart:
         tastes, sensitivity = plain_logit(markets, scales)
         return ChoiceStart(scales, tastes, sensitivity)
 
-    def model(
-        self,
-        rng: np.random.Generator,
-        *,
-        cohorts: int,
-        components: int,
-        dim: int,
-        nodes: int,
-        scale: float,
-        population: str,
-    ) -> ChoiceDemand:
-        """Parameters at the start of training; `rng` draws how people differ."""
-        mixture = first_mixture(rng, cohorts, components, dim, nodes=nodes, scale=scale)
-        utility = Utility(
-            attribute_effect=jnp.asarray(self.tastes),
-            attribute_loading=jnp.asarray(LOADING * rng.normal(size=(len(self.tastes), dim))),
-            price_intercept=jnp.asarray(np.log(np.expm1(self.sensitivity))),
-            price_loading=jnp.asarray(LOADING * rng.normal(size=dim)),
-        )
-        return ChoiceDemand(POPULATIONS[population](mixture), utility, self.scales)
+    @staticmethod
+    def blank(attributes: int) -> "ChoiceStart":
+        """Numbers of the right shapes, for parameters that a file will fill."""
+        return ChoiceStart(Scales.plain(attributes), np.zeros(attributes), 1.0)
+
+
+def first_demand(
+    settings: ChoiceSettings, start: ChoiceStart, cohorts: int, rng: np.random.Generator
+) -> ChoiceDemand:
+    """Parameters at the start of training; `rng` draws how people differ."""
+    dim = settings.dim
+    mixture = first_mixture(
+        rng, cohorts, settings.components, dim, nodes=settings.nodes, scale=settings.initial_scale
+    )
+    loading = LOADING * rng.normal(size=(len(start.tastes), dim))
+    utility = Utility(
+        attribute_effect=jnp.asarray(start.tastes),
+        attribute_loading=jnp.asarray(loading),
+        price_intercept=jnp.asarray(np.log(np.expm1(start.sensitivity))),
+        price_loading=jnp.asarray(LOADING * rng.normal(size=dim)),
+    )
+    return ChoiceDemand(POPULATIONS[settings.population](mixture), utility, start.scales)
 
 
 def plain_logit(markets: Markets, scales: Scales) -> tuple[Float[np.ndarray, " attribute"], float]:

@@ -22,14 +22,14 @@ TOO_MUCH = 0.5
 
 
 def warn_of_careless(
-    models: Sequence[ChoiceDemand], surplus: Float[np.ndarray, "seed market cohort node"]
+    parameters: Sequence[ChoiceDemand], surplus: Float[np.ndarray, "seed market cohort node"]
 ) -> None:
     """Warn where most of a surplus, or of its change, belongs to people who hardly mind prices."""
     belongs, people = [], []
-    for model, parts in zip(models, surplus, strict=True):
+    for demand, parts in zip(parameters, surplus, strict=True):
         with computing():
-            points, log_weights = model.population.support()
-            sensitivity = np.asarray(model.price_sensitivity(points))
+            points, log_weights = demand.population.support()
+            sensitivity = np.asarray(demand.price_sensitivity(points))
         weight = np.exp(np.asarray(log_weights)) / len(log_weights)
         careless = sensitivity < CARELESS * (weight * sensitivity).sum()
         size = np.abs(parts)

@@ -16,7 +16,9 @@ from dgd.choice.choice_demand import ChoiceDemand
 from dgd.choice.scales import Scales
 from dgd.choice.utility import Utility
 from dgd.errors import InputError
-from dgd.model.population import AbstractPopulation, GaussianMixture, SupportPoints, raw_scale
+from dgd.model.population.gaussian_mixture import GaussianMixture, raw_scale
+from dgd.model.population.population import AbstractPopulation
+from dgd.model.population.support_points import SupportPoints
 from dgd.runtime import computing
 
 PRODUCTS = ("a", "b", "c")

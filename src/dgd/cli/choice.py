@@ -1,56 +1,27 @@
 """`dgd choice`: demand from market counts, and what other prices would do."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import polars as pl
 import typer
 
 from dgd.cli.choice_inputs import (
-    asked_markets,
+    ChartOptions,
+    QuestionOptions,
     column_or_number,
     labels_of,
     new_prices,
     validation_markets,
 )
-from dgd.cli.console import (
-    check_target,
-    leaving_cleanly,
-    out,
-    print_json,
-    read_table,
-    ready_folder,
-    show,
-    training_progress,
-    warnings_in_a_line,
-    write_table,
-)
-from dgd.cli.inputs import names, settings, whole_numbers
-from dgd.cli.options import MoreSettings, Seeds
-
-if TYPE_CHECKING:
-    from altair import TopLevelMixin
-
-    from dgd.choice import ChoiceFit, Markets
-    from dgd.panel.grids import Label
+from dgd.cli.commands import DIVERGED, command
+from dgd.cli.console import out, print_json, show, training_progress, warnings_in_a_line
+from dgd.cli.options import AsJson, MoreSettings, Seeds, TableFile
+from dgd.cli.values import named_settings, names, whole_numbers
+from dgd.files.atomic import check_target
+from dgd.tables.files import check_table_target, read_optional, read_table, write_table
 
 app = typer.Typer(name="choice", no_args_is_help=True)
-
-ModelFile = Annotated[Path, typer.Argument(help="Model file written by dgd choice fit.")]
-NewTable = Annotated[
-    Path | None,
-    typer.Argument(help="New markets with the columns of the fit; counts are not needed."),
-]
-NewSize = Annotated[
-    str | None, typer.Option("--market-size", help="Opportunities in the new markets.")
-]
-NewSizes = Annotated[
-    Path | None, typer.Option("--sizes", help="Cohorts' reference sizes in the new markets.")
-]
-Charts = Annotated[Path | None, typer.Option(help="Folder for charts, .html and .png.")]
-Charted = Annotated[
-    str, typer.Option("--products", help="Products to chart, by commas; else the most sold.")
-]
 
 
 @app.callback()
@@ -59,8 +30,9 @@ def choice() -> None:
 
 
 @app.command("fit")
-@leaving_cleanly
+@command
 def fit_choice(
+    pictures: ChartOptions,
     table: Annotated[Path, typer.Argument(help="One row per market and product.")],
     attributes: Annotated[str, typer.Option(help="Attribute columns, separated by commas.")] = "",
     market: Annotated[str, typer.Option(help="Market column.")] = "market",
@@ -88,9 +60,7 @@ def fit_choice(
     more: MoreSettings = None,
     seeds: Seeds = "1,2,3",
     output: Annotated[Path, typer.Option(help="Model file to write.")] = Path("model.dgd"),
-    charts: Charts = None,
-    charted: Charted = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON summary.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Learn demand from a table of market counts and write it to a file.
 
@@ -109,18 +79,18 @@ def fit_choice(
         outside=column_or_number(outside),
         market_size=column_or_number(market_size),
         available=available,
-        sizes=None if sizes is None else read_table(sizes),
+        sizes=read_optional(sizes),
         cohort=cohort,
     )
     chosen = {"components": components, "dim": dim, "nodes": nodes, "population": population}
-    model = ChoiceModel(**{**chosen, **settings(more or [], ChoiceSettings().as_dict())})
+    model = ChoiceModel(**{**chosen, **named_settings(more or [], ChoiceSettings().as_dict())})
     held_out = validation_markets(validation, markets)
     tried = whole_numbers(seeds, "seeds")
-    folder, shown = None if charts is None else ready_folder(charts), labels_of(charted, markets)
+    drawer = pictures.drawer(markets)
     with training_progress(tried, model.epochs, quiet=as_json) as tell, warnings_in_a_line():
         fitted = model.fit(markets, validation=held_out, seeds=tried, progress=tell)
     fitted.save(output)
-    files = _charts(fitted, markets, folder, shown)
+    files = drawer.draw(fitted, markets)
     summary, segments = fitted.summary("polars"), fitted.segments("polars")
     if as_json:
         print_json(
@@ -137,25 +107,21 @@ def fit_choice(
         show("Types of choosers", segments)
         _wrote([str(output), *files])
     if fitted.diverged:
-        raise typer.Exit(3)
+        raise typer.Exit(DIVERGED)
 
 
 @app.command("predict")
-@leaving_cleanly
+@command
 def predict(
-    model: ModelFile,
-    table: NewTable = None,
-    market_size: NewSize = None,
-    sizes: NewSizes = None,
+    asked: QuestionOptions,
+    pictures: ChartOptions,
     set_price: Annotated[
         list[str] | None,
         typer.Option(help="A price to try, product=price; may be repeated."),
     ] = None,
     without: Annotated[str, typer.Option(help="Products to take away, by commas.")] = "",
-    output: Annotated[Path | None, typer.Option(help="File to write, .csv or .parquet.")] = None,
-    charts: Charts = None,
-    charted: Charted = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print the rows as JSON.")] = False,
+    output: TableFile = None,
+    as_json: AsJson = False,
 ) -> None:
     """Predict shares and counts, or what other prices would change.
 
@@ -164,29 +130,28 @@ def predict(
 
     Example: dgd choice predict model.dgd --set-price a=2.5 --output changes.csv
     """
-    from dgd.choice import load
-
     _check_results(output)
-    fit = load(model)
-    markets = asked_markets(fit, table, market_size, sizes)
-    folder, shown = None if charts is None else ready_folder(charts), labels_of(charted, markets)
+    fit, markets = asked.read()
+    drawer = pictures.drawer(markets)
     changed = markets
     if set_price:
         changed = changed.with_prices(new_prices(set_price))
     if without:
         changed = changed.without_products(labels_of(without, markets))
+    total = None
     with warnings_in_a_line():
         if changed is markets:
-            rows, total = fit.predict(markets, "polars"), None
+            rows = fit.predict(markets, "polars")
+            payload: dict[str, Any] = {"rows": rows.to_dicts()}
         else:
             comparison = fit.compare(changed, markets)
             rows, total = comparison.products("polars"), comparison.total("polars")
-        files = _charts(fit, changed, folder, shown)
+            payload = comparison.payload()
+        files = drawer.draw(fit, changed)
     if output is not None:
         write_table(rows, output)
     if as_json:
-        found = {} if total is None else {"total": total.to_dicts()}
-        print_json({"rows": rows.to_dicts(), **found, "charts": files})
+        print_json({**payload, "charts": files})
         return
     if output is None:
         show("Shares and counts" if total is None else "Every product", rows, most=60)
@@ -196,35 +161,28 @@ def predict(
 
 
 @app.command("elasticities")
-@leaving_cleanly
+@command
 def elasticities(
-    model: ModelFile,
-    table: NewTable = None,
-    market_size: NewSize = None,
-    sizes: NewSizes = None,
+    asked: QuestionOptions,
+    pictures: ChartOptions,
     diversion: Annotated[
         bool, typer.Option("--diversion", help="Diversion ratios instead: where buyers go.")
     ] = False,
-    output: Annotated[Path | None, typer.Option(help="File to write, .csv or .parquet.")] = None,
-    charts: Charts = None,
-    charted: Charted = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print the rows as JSON.")] = False,
+    output: TableFile = None,
+    as_json: AsJson = False,
 ) -> None:
     """Tell how shares answer to prices, in every market; shown are means over markets.
 
     Example: dgd choice elasticities model.dgd --output elasticities.csv
     """
-    from dgd.choice import load
-
     _check_results(output)
-    fit = load(model)
-    markets = asked_markets(fit, table, market_size, sizes)
-    folder, shown = None if charts is None else ready_folder(charts), labels_of(charted, markets)
+    fit, markets = asked.read()
+    drawer = pictures.drawer(markets)
     with warnings_in_a_line():
         rows = (
             fit.diversion(markets, "polars") if diversion else fit.elasticities(markets, "polars")
         )
-        files = _charts(fit, markets, folder, shown)
+        files = drawer.draw(fit, markets)
     if output is not None:
         write_table(rows, output)
     if as_json:
@@ -247,30 +205,9 @@ def _over_markets(rows: pl.DataFrame, product: str) -> pl.DataFrame:
     )
 
 
-def _charts(
-    fit: "ChoiceFit", markets: "Markets", folder: Path | None, products: "list[Label]"
-) -> list[str]:
-    """Write both charts, each as a page and as a picture, and name the files."""
-    from dgd.report import demand_curve_chart, save_chart, sensitivity_chart
-
-    if folder is None:
-        return []
-    made: dict[str, TopLevelMixin] = {
-        "sensitivity": sensitivity_chart(fit),
-        "demand": demand_curve_chart(fit, products or None, markets=markets),
-    }
-    files = []
-    for name, chart in made.items():
-        for ending in ("html", "png"):
-            file = folder / f"{name}.{ending}"
-            save_chart(chart, file)
-            files.append(str(file))
-    return files
-
-
 def _check_results(output: Path | None) -> None:
     if output is not None:
-        check_target(output)
+        check_table_target(output)
 
 
 def _wrote(files: list[str]) -> None:

@@ -1,15 +1,122 @@
 """What the `dgd choice` commands read from the command line."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from dgd.cli.console import read_table
-from dgd.cli.inputs import names
+import typer
+
+from dgd.cli.values import names
 from dgd.errors import InputError, few
-from dgd.panel.grids import Label
+from dgd.files.atomic import ready_folder
+from dgd.tables.files import read_optional, read_table
+from dgd.tables.labels import Label
 
 if TYPE_CHECKING:
-    from dgd.choice import ChoiceFit, Markets
+    from altair import TopLevelMixin
+
+    from dgd.choice.fit import ChoiceFit
+    from dgd.choice.markets import Markets
+
+
+@dataclass(frozen=True)
+class QuestionOptions:
+    """A fitted model, and the markets it is asked about."""
+
+    model: Annotated[Path, typer.Argument(help="Model file written by dgd choice fit.")]
+    table: Annotated[
+        Path | None,
+        typer.Argument(help="New markets with the columns of the fit; counts are not needed."),
+    ] = None
+    market_size: Annotated[str | None, typer.Option(help="Opportunities in the new markets.")] = (
+        None
+    )
+    sizes: Annotated[
+        Path | None, typer.Option(help="Cohorts' reference sizes in the new markets.")
+    ] = None
+
+    def read(self) -> "tuple[ChoiceFit, Markets]":
+        """The fit, and the markets of the new table, or the fit's own."""
+        from dgd.choice.fit import ChoiceFit
+        from dgd.storage import load_kind
+
+        fit = load_kind(self.model, ChoiceFit)
+        return fit, self._markets(fit)
+
+    def _markets(self, fit: "ChoiceFit") -> "Markets":
+        """The markets of a new table, read as those of the fit were; or the fit's own."""
+        from dgd.choice.markets import Markets
+
+        if self.table is None:
+            if self.market_size is not None or self.sizes is not None:
+                raise InputError(
+                    "--market-size and --sizes describe a new table and none was given; name the "
+                    "table."
+                )
+            return fit.markets
+        known, columns = fit.markets, fit.markets.columns
+        if self.sizes is None and len(known.cohorts) > 1:
+            raise InputError(
+                f"the model has the cohorts {', '.join(map(str, known.cohorts))}; say with --sizes "
+                "how many of each there are in the new markets."
+            )
+        offers = read_table(self.table)
+        return Markets.from_table(
+            offers,
+            attributes=known.given_attributes,
+            market=columns.market,
+            product=columns.product,
+            price=columns.price,
+            count=None,
+            available=columns.available if columns.available in offers.columns else None,
+            market_size=column_or_number(self.market_size),
+            sizes=read_optional(self.sizes),
+            cohort=columns.cohort,
+            constant=known.has_constant,
+        )
+
+
+@dataclass(frozen=True)
+class ChartOptions:
+    """Charts to draw beside the tables."""
+
+    charts: Annotated[Path | None, typer.Option(help="Folder for charts, .html and .png.")] = None
+    charted: Annotated[
+        str, typer.Option("--products", help="Products to chart, by commas; else the most sold.")
+    ] = ""
+
+    def drawer(self, markets: "Markets") -> "Drawer":
+        """What draws them, its folder made and its products known before any work."""
+        folder = None if self.charts is None else ready_folder(self.charts)
+        return Drawer(folder, labels_of(self.charted, markets))
+
+
+@dataclass(frozen=True)
+class Drawer:
+    """Draws both charts of demand into a folder, where one was named."""
+
+    folder: Path | None
+    products: list[Label]
+
+    def draw(self, fit: "ChoiceFit", markets: "Markets") -> list[str]:
+        """Each chart as a page and as a picture; returns the files' names."""
+        from dgd.report.charts.demand_curves import demand_curve_chart
+        from dgd.report.charts.files import save_chart
+        from dgd.report.charts.price_sensitivity import sensitivity_chart
+
+        if self.folder is None:
+            return []
+        made: dict[str, TopLevelMixin] = {
+            "sensitivity": sensitivity_chart(fit),
+            "demand": demand_curve_chart(fit, self.products or None, markets=markets),
+        }
+        files = []
+        for name, chart in made.items():
+            for ending in ("html", "png"):
+                file = self.folder / f"{name}.{ending}"
+                save_chart(chart, file)
+                files.append(str(file))
+        return files
 
 
 def column_or_number(text: str | None) -> str | float | None:
@@ -37,40 +144,6 @@ def validation_markets(text: str, markets: "Markets") -> float | list[Label]:
             f"the first of which is {markets.markets[0]}; correct it."
         ) from error
     return fraction
-
-
-def asked_markets(
-    fit: "ChoiceFit", table: Path | None, market_size: str | None, sizes: Path | None
-) -> "Markets":
-    """The markets of a new table, read as those of the fit were; or the fit's own."""
-    from dgd.choice import Markets
-
-    if table is None:
-        if market_size is not None or sizes is not None:
-            raise InputError(
-                "--market-size and --sizes describe a new table and none was given; name the table."
-            )
-        return fit.markets
-    known, columns = fit.markets, fit.markets.columns
-    if sizes is None and len(known.cohorts) > 1:
-        raise InputError(
-            f"the model has the cohorts {', '.join(map(str, known.cohorts))}; say with --sizes how "
-            "many of each there are in the new markets."
-        )
-    offers = read_table(table)
-    return Markets.from_table(
-        offers,
-        attributes=known.given_attributes,
-        market=columns.market,
-        product=columns.product,
-        price=columns.price,
-        count=None,
-        available=columns.available if columns.available in offers.columns else None,
-        market_size=column_or_number(market_size),
-        sizes=None if sizes is None else read_table(sizes),
-        cohort=columns.cohort,
-        constant=known.has_constant,
-    )
 
 
 def new_prices(given: list[str]) -> dict[Label, float]:

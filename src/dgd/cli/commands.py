@@ -51,9 +51,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def _spread(
-    function: Callable[..., None], groups: dict[str, type]
-) -> list[inspect.Parameter]:
+def _spread(function: Callable[..., None], groups: dict[str, type]) -> list[inspect.Parameter]:
     """The parameters of `function`, every group replaced by its fields; arguments come first."""
     hints = get_type_hints(function, include_extras=True)
     spread = []

@@ -1,24 +1,17 @@
 """What every command shares: tables in and out, progress, JSON, exit codes."""
 
-import io
 import json
 import math
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import wraps
-from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Any
 
 import polars as pl
-import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
-
-from dgd.errors import DGDError, InputError
-from dgd.files.tensors import write_atomically
 
 LONGEST_LABEL = 32
 """Labels up to this long are never cut or wrapped in a table."""

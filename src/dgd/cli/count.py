@@ -11,10 +11,13 @@ import polars as pl
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from dgd.cli.console import err, out, print_json, write_table
-from dgd.cli.inputs import names
-from dgd.counting.events import CountReport, count_events
+from dgd.cli.console import err, out, print_json
+from dgd.cli.values import names
+from dgd.counting.count_report import CountReport
+from dgd.counting.events import count_events
 from dgd.errors import InputError
+from dgd.tables.clock import Clock
+from dgd.tables.files import check_table_target, write_table
 
 SAMPLE_BYTES = 1 << 20
 
@@ -50,20 +53,19 @@ def count(
     Example: dgd count 'log/*.parquet' --time time_ms --time-unit ms --timezone Asia/Shanghai
     --unit author --cohort cohort --behaviors click,like --output counts.csv
     """
-    if output.suffix not in (".csv", ".parquet"):
-        raise InputError(f'output "{output}" is neither .csv nor .parquet; choose one of these.')
+    check_table_target(output)
+    clock = Clock(time, timezone, stored_in, time_unit)
     files = find_files(logs)
     named, told_apart_by = names(behaviors), names(context)
-    columns = (time, unit, cohort, *told_apart_by, *named)
+    columns = (clock.column, unit, cohort, *told_apart_by, *named)
     wanted = list(dict.fromkeys(name for name in columns if name is not None))
     reports: list[CountReport] = []
     with counting_progress(files, quiet=as_json) as tell:
         try:
             table = count_events(
                 scan(files, wanted, tell),
-                time=time,
+                clock,
                 behaviors=named,
-                timezone=timezone,
                 unit=unit,
                 cohort=cohort,
                 context=told_apart_by,
@@ -71,8 +73,6 @@ def count(
                 start=start,
                 end=end,
                 missing=missing,
-                stored_in=stored_in,
-                time_unit=time_unit,
                 report=reports.append,
             )
         except (pl.exceptions.PolarsError, OSError) as error:

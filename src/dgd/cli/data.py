@@ -14,13 +14,16 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
-from dgd.cli.console import err, leaving_cleanly
-from dgd.datasets import fetch
+from dgd.cli.commands import command
+from dgd.cli.console import err
+from dgd.datasets import downloads, sources
 
 app = typer.Typer(name="data", no_args_is_help=True)
 
 
-class Name(StrEnum):
+class DatasetName(StrEnum):
+    """The data sets that can be fetched, as the shell writes them."""
+
     ONLINE_RETAIL = "online-retail"
     KUAIRAND = "kuairand"
 
@@ -31,9 +34,9 @@ def data() -> None:
 
 
 @app.command("fetch")
-@leaving_cleanly
+@command
 def fetch_data(
-    name: Annotated[Name, typer.Argument(help="The data set.")],
+    name: Annotated[DatasetName, typer.Argument(help="The data set.")],
     folder: Annotated[
         Path | None,
         typer.Option(
@@ -47,7 +50,7 @@ def fetch_data(
 
     Example: dgd data fetch online-retail
     """
-    source = fetch.SOURCES[name.value]
+    source = sources.SOURCES[name.value]
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -61,5 +64,5 @@ def fetch_data(
         def tell(done: int, total: int | None) -> None:
             bars.update(task, completed=done, total=total, visible=True)
 
-        target = fetch.fetch(source, fetch.data_folder(folder), tell)
+        target = downloads.fetch(source, sources.data_folder(folder), tell)
     typer.echo(target)

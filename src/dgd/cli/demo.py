@@ -20,10 +20,10 @@ def demo(
     """
     import altair as alt
 
+    from dgd.estimator import DGD
     from dgd.report.charts.counts import counts_chart
     from dgd.report.charts.files import save_chart
     from dgd.report.charts.population import population_chart
-    from dgd.estimator import DGD
     from dgd.simulation.demonstration import SEEDS, demonstrate
 
     ready_folder(output)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dgd.cli.values import names, named_settings, whole_numbers
+from dgd.cli.values import named_settings, names, whole_numbers
 from dgd.errors import InputError
 from dgd.tables.files import read_optional, read_table
 

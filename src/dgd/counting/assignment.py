@@ -9,22 +9,27 @@ import narwhals as nw
 import polars as pl
 from narwhals.typing import IntoFrame
 
-from dgd.counting.engines import SPARK, engine_of, known_frame, polars_column, whole_labels
-from dgd.counting.history import History
+from dgd.counting.engines import known_frame, schema_with
+from dgd.counting.history import KnownIds
+from dgd.counting.labelling import label_in_memory, label_lazily
 from dgd.errors import InputError
 from dgd.tables.frames import from_polars
-
-Label = str | int
-KEY = "__dgd_key__"
+from dgd.tables.labels import Label
 
 
 @dataclass(frozen=True)
 class Assignment:
     """Labels fixed from a stated history, and how many stand behind each label.
 
-    `cohorts.assign(events)` adds the column `name`; then
-    `dgd.count_events(..., cohort=cohorts.name)` counts it and
-    `Panel.from_counts(..., sizes=cohorts.sizes, cohorts=cohorts.labels)` reads it.
+    Example:
+        Cohorts go from the history to the panel::
+
+            cohorts = dgd.newcomer_cohorts(log, clock, person="user", start=first, end=last)
+            labelled = cohorts.assign(log)
+            counts = dgd.count_events(labelled, clock, cohort=cohorts.name, behaviors=["click"])
+            dgd.Panel.from_counts(
+                counts, behaviors=["click"], sizes=cohorts.sizes, cohorts=cohorts.labels
+            )
     """
 
     table: Any
@@ -55,123 +60,48 @@ class Assignment:
         Lazy frames stay lazy (Polars, DuckDB and Spark join the small table); Polars and
         eager frames keep the order of their rows. Ids that the history does not know, and
         missing ids, get the label `otherwise`.
+
+        Args:
+            events: Events with the column `id`, on any engine that `count_events` reads.
+
+        Returns:
+            A frame of the kind handed over.
+
+        Raises:
+            InputError: The events have no column `id`, or already one called `name`.
         """
         frame = known_frame(events, "events")
-        present = frame.collect_schema().names()
-        if self.id not in present:
-            raise InputError(
-                f'events has no column "{self.id}"; its columns are {", ".join(present)}: '
-                "rename one of them to label by it."
-            )
-        if self.name in present:
+        if self.name in schema_with(frame, "events", [self.id]):
             raise InputError(
                 f'events already has a column "{self.name}"; drop it or choose another name=.'
             )
         lookup = nw.from_native(self.table).to_polars()
         if isinstance(frame, nw.LazyFrame):
-            return _labelled_lazily(frame, lookup, self.id, self.name, self.otherwise)
-        ids = whole_labels(polars_column(frame.get_column(self.id)), "events")
-        if ids.dtype != lookup[self.id].dtype:
-            ids = ids.cast(lookup[self.id].dtype, strict=False)
-        labels = ids.replace_strict(
-            lookup[self.id],
-            lookup[self.name],
-            default=self.otherwise,
-            return_dtype=lookup[self.name].dtype,
-        )
-        # pandas writes whole numbers next to missing ones as floats, if left to choose.
-        whole = nw.Int64() if labels.dtype == pl.Int64 else nw.String()
-        dtype = None if labels.null_count() else whole
-        added = nw.new_series(self.name, labels.to_list(), dtype, backend=frame.implementation)
-        return frame.with_columns(added).to_native()
-
-
-def _labelled_lazily(
-    frame: nw.LazyFrame[Any], lookup: pl.DataFrame, id: str, name: str, otherwise: Label | None
-) -> Any:
-    """Left join of `lookup` on the frame's own engine."""
-    keys = lookup.select(pl.col(id).alias(KEY), name)
-    numeric = keys.schema[KEY] == pl.Int64
-    texts = frame.collect_schema()[id] == nw.String
-    if numeric and texts:
-        keys, numeric = keys.with_columns(pl.col(KEY).cast(pl.String)), False
-    own = frame.with_columns(nw.col(id).cast(nw.Int64 if numeric else nw.String).alias(KEY))
-    joined = _left_join(own, keys)
-    if otherwise is not None:
-        joined = joined.with_columns(nw.col(name).fill_null(nw.lit(otherwise)))
-    return joined.drop(KEY).to_native()
-
-
-def _left_join(frame: nw.LazyFrame[Any], table: pl.DataFrame) -> nw.LazyFrame[Any]:
-    """Every row of `frame` with what the small `table` says of its key."""
-    if engine_of(frame) == "polars":
-        # A bare Polars join may shuffle rows; labelled events stay in the order they came in.
-        events: pl.LazyFrame = frame.to_native()
-        return nw.from_native(events.join(table.lazy(), on=KEY, how="left", maintain_order="left"))
-    return frame.join(_on_engine(frame, table), on=KEY, how="left")
-
-
-def _on_engine(frame: nw.LazyFrame[Any], table: pl.DataFrame) -> nw.LazyFrame[Any]:
-    """A small Polars table as a frame of the same SQL engine (and session) as `frame`."""
-    engine, native = engine_of(frame), frame.to_native()
-    if engine == "duckdb":
-        # DuckDB finds the table by its Python name, on the relation's own connection, and
-        # holds on to it; no view or table stays behind.
-        __dgd_lookup__ = table.to_arrow()
-        found: nw.LazyFrame[Any] = nw.from_native(
-            native.query("__dgd_events__", "FROM __dgd_lookup__")
-        )
-        del __dgd_lookup__
-        return found
-    if engine in SPARK:
-        from pyspark.sql import functions
-
-        return nw.from_native(
-            functions.broadcast(native.sparkSession.createDataFrame(table.to_arrow()))
-        )
-    raise InputError(
-        f"events lives in {engine}, on which dgd does not label; hand over a Polars lazy frame, a "
-        "DuckDB relation or a Spark frame."
-    )
+            return label_lazily(frame, lookup, self.otherwise).to_native()
+        return label_in_memory(frame, lookup, self.otherwise).to_native()
 
 
 def fixed_by(
-    history: History,
+    known: KnownIds,
     *,
-    id: str,
-    name: str,
-    groups: pl.Series,
+    ids: pl.Series,
     labels: Sequence[str],
+    sizes: pl.DataFrame,
     otherwise: str,
-    smoothing: float,
-    otherwise_size: float,
 ) -> Assignment:
-    """The assignment that puts each id of `history` in the group at its row.
-
-    `groups` are places in `labels`; a group's size is its people plus `smoothing`.
-    """
-    if otherwise in labels:
-        raise InputError(f'the label "{otherwise}" is taken by another group; choose another.')
-    if smoothing < 0 or otherwise_size <= 0:
-        raise InputError(
-            f"smoothing {smoothing} and size {otherwise_size} must not be negative, and the "
-            "size not 0."
-        )
-    table = pl.DataFrame(
-        [history.table[id], pl.Series(name, [labels[g] for g in groups], dtype=pl.String)]
-    )
-    people = [float((groups == place).sum()) + smoothing for place in range(len(labels))]
-    sizes = pl.DataFrame({name: [*labels, otherwise], "size": [*people, float(otherwise_size)]})
+    """The assignment that gives each of the history's `ids` the label beside it."""
+    name = sizes.columns[0]
+    table = pl.DataFrame([ids, pl.Series(name, labels, dtype=pl.String)])
     return Assignment(
-        table=from_polars(table, history.kind),
-        sizes=from_polars(sizes, history.kind),
-        labels=(*labels, otherwise),
-        id=id,
+        table=from_polars(table, known.kind),
+        sizes=from_polars(sizes, known.kind),
+        labels=tuple(sizes[name]),
+        id=ids.name,
         name=name,
         otherwise=otherwise,
-        start=history.start,
-        end=history.end,
-        rows=history.rows,
-        rows_outside=history.rows_outside,
-        rows_without_id=history.rows_without_id,
+        start=known.start,
+        end=known.end,
+        rows=known.rows,
+        rows_outside=known.rows_outside,
+        rows_without_id=known.rows_without_id,
     )

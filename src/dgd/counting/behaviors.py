@@ -1,17 +1,16 @@
 """Behaviours as 0/1 codes on any engine, and the sentence about those that are not."""
 
 from collections.abc import Mapping, Sequence
-from math import isnan
-from typing import Any
+from typing import Any, NoReturn
 
 import narwhals as nw
 
-from dgd.counting.engines import collect
-from dgd.counting.local_time import plural
+from dgd.counting.refusals import look_at, refuse_missing
 from dgd.errors import InputError
 
 NEITHER = 2
 """The code of a behaviour that is neither 0 nor 1."""
+WAY_OUT = "write 1 where the behaviour showed and 0 where it did not"
 
 
 def behavior_code(column: str, schema: Mapping[str, Any]) -> nw.Expr:
@@ -33,30 +32,12 @@ def _spellings(words: Sequence[str]) -> list[str]:
     return sorted({form for w in words for form in (w, w.capitalize(), w.upper())})
 
 
-def refuse_behavior(frame: nw.LazyFrame[Any], name: str, behavior: str) -> None:
+def refuse_behavior(frame: nw.LazyFrame[Any], table: str, behavior: str) -> NoReturn:
     """Raise for the rows of `frame` whose behaviour is neither 0 nor 1, counting them."""
-    schema = frame.collect_schema()
-    value = nw.col(behavior)
-    wrong = frame.filter(behavior_code(behavior, schema) == NEITHER)
-    shown = value.cast(nw.String) if schema[behavior] == nw.Boolean else value
-    found = collect(
-        wrong.select(
-            nw.len().alias("rows"),
-            value.is_null().cast(nw.Int64).sum().alias("missing"),
-            shown.min().alias("example"),
-        )
-    ).row(0, named=True)
-    rows, missing, example = int(found["rows"]), int(found["missing"] or 0), found["example"]
-    if rows == missing:
-        raise InputError(
-            f"{name} column {behavior} is missing in {plural(rows)}; write 1 where the behaviour "
-            "showed and 0 where it did not."
-        )
-    # Some engines skip NaN when they look for the least value, others show it.
-    unseen = example is None or (isinstance(example, float) and isnan(example))
-    text = "NaN" if unseen else f'"{example}"' if isinstance(example, str) else example
-    also = f" (and it is missing in {plural(missing)})" if missing else ""
+    wrong = behavior_code(behavior, frame.collect_schema()) == NEITHER
+    bad = look_at(frame.filter(wrong), behavior)
+    if bad.rows == bad.missing:
+        refuse_missing(table, behavior, bad.missing, WAY_OUT)
     raise InputError(
-        f"{name} column {behavior}: {text} is neither 0 nor 1, in {plural(rows - missing)}{also}; "
-        "write 1 where the behaviour showed and 0 where it did not."
+        f"{table} column {behavior}: {bad.shown} is neither 0 nor 1, {bad.counted}; {WAY_OUT}."
     )

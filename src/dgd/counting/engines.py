@@ -5,7 +5,7 @@ already in memory (pandas, PyArrow, Polars) lend their columns to Polars' lazy
 engine, so that a null, a NaN and a text mean the same everywhere.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -13,46 +13,68 @@ import polars as pl
 from narwhals.typing import IntoFrame
 
 from dgd.errors import InputError
+from dgd.tables import checks
 from dgd.tables.frames import EAGER_KINDS
 
-SPARK = ("pyspark", "pyspark[connect]")
-LAZY_KINDS = {"polars": "polars", "duckdb": "pyarrow", **dict.fromkeys(SPARK, "polars")}
+LAZY_KINDS = {
+    "polars": "polars",
+    "duckdb": "pyarrow",
+    "pyspark": "polars",
+    "pyspark[connect]": "polars",
+}
 """The kind of frame in which each lazy engine's small results come back."""
+
+ROWS = "__dgd_rows__"
+"""The column in which a group-by says how many rows each group has."""
 
 
 def open_events(
-    events: IntoFrame, name: str, columns: Sequence[str]
+    events: IntoFrame, table: str, columns: Sequence[str]
 ) -> tuple[nw.LazyFrame[Any], str]:
-    """The wanted `columns` of `events` as a lazy frame, and the kind its results should have."""
-    known = known_frame(events, name)
-    engine = engine_of(known)
-    present = known.collect_schema().names()
-    for column in columns:
-        if column not in present:
-            raise InputError(
-                f'{name} has no column "{column}"; its columns are {", ".join(present)}: '
-                "rename one of them or name the right one."
-            )
+    """Some columns of a log as a lazy frame, and the kind of frame its results should have.
+
+    Args:
+        events: A frame of any engine.
+        table: What messages call it.
+        columns: The columns wanted, repeated ones once.
+
+    Raises:
+        InputError: `events` is no frame that dgd reads, or lacks a column.
+    """
+    known = known_frame(events, table)
+    schema_with(known, table, columns)
     wanted = list(dict.fromkeys(columns))
+    engine = engine_of(known)
     if isinstance(known, nw.LazyFrame):
-        if engine not in LAZY_KINDS:
-            raise InputError(
-                f"{name} lives in {engine}, on which dgd does not count; hand over a Polars lazy "
-                "frame, a DuckDB relation or a Spark frame."
-            )
         return known.select(wanted), LAZY_KINDS[engine]
-    table = pl.DataFrame([polars_column(known.get_column(column)) for column in wanted])
-    return nw.from_native(table.lazy()), engine if engine in EAGER_KINDS else "polars"
+    lent = pl.DataFrame([polars_column(known.get_column(column)) for column in wanted])
+    return nw.from_native(lent.lazy()), engine if engine in EAGER_KINDS else "polars"
 
 
-def known_frame(events: IntoFrame, name: str) -> nw.DataFrame[Any] | nw.LazyFrame[Any]:
+def known_frame(events: IntoFrame, table: str) -> nw.DataFrame[Any] | nw.LazyFrame[Any]:
+    """The events as Narwhals sees them; what dgd cannot count is refused."""
     try:
-        return nw.from_native(events)
+        known: nw.DataFrame[Any] | nw.LazyFrame[Any] = nw.from_native(events)
     except TypeError as error:
         raise InputError(
-            f"{name}: a {type(events).__name__} is not a table; hand over a pandas, Polars, "
+            f"{table}: a {type(events).__name__} is not a table; hand over a pandas, Polars, "
             "PyArrow, DuckDB or Spark frame."
         ) from error
+    if isinstance(known, nw.LazyFrame) and engine_of(known) not in LAZY_KINDS:
+        raise InputError(
+            f"{table} lives in {engine_of(known)}, where dgd does not count; hand over a Polars "
+            "lazy frame, a DuckDB relation or a Spark frame."
+        )
+    return known
+
+
+def schema_with(
+    frame: nw.DataFrame[Any] | nw.LazyFrame[Any], table: str, columns: Sequence[str]
+) -> Mapping[str, Any]:
+    """The types of all columns, if those named are among them."""
+    schema = frame.collect_schema()
+    checks.require_columns(pl.DataFrame(schema=schema.names()), table, columns)
+    return schema
 
 
 def engine_of(frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> str:
@@ -78,21 +100,6 @@ def collect(frame: nw.LazyFrame[Any]) -> pl.DataFrame:
     return table
 
 
-def whole_labels(labels: pl.Series, name: str) -> pl.Series:
-    """Labels as whole numbers or texts, the same on every engine; NaN is missing.
-
-    Whole numbers that became floats (as pandas does next to missing values)
-    turn back into whole numbers.
-    """
-    if labels.dtype.is_integer():
-        return labels.cast(pl.Int64)
-    if labels.dtype.is_float() or isinstance(labels.dtype, pl.Decimal):
-        numbers = labels.cast(pl.Float64).fill_nan(None)
-        broken = numbers.filter(numbers.is_not_null() & (numbers != numbers.floor()))
-        if len(broken):
-            raise InputError(
-                f"{name} column {labels.name}: {broken[0]} is not a label; use whole numbers or "
-                "text."
-            )
-        return numbers.cast(pl.Int64)
-    return labels.cast(pl.String)
+def rows_in(groups: pl.DataFrame) -> int:
+    """How many rows of the log all groups hold together."""
+    return int(groups[ROWS].sum())

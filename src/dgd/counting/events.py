@@ -5,55 +5,32 @@ that are missing and behaviours that are neither 0 nor 1 end up in groups of the
 own, so a clean log costs no second pass and a bad one is refused, never thinned.
 """
 
-import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import date
 from typing import Any
 
-import narwhals as nw
-import polars as pl
 from narwhals.typing import IntoFrame
 
-from dgd.counting.behaviors import NEITHER, behavior_code, refuse_behavior
-from dgd.counting.engines import collect, open_events, whole_labels
-from dgd.counting.local_time import LOCAL, Clock, plural
+from dgd.counting.count_report import CountReport, pass_on, within
+from dgd.counting.day_range import read_day, refuse_reversed
+from dgd.counting.engines import collect, open_events
+from dgd.counting.group_keys import with_labels, with_numbers
+from dgd.counting.local_time import add_local_time
+from dgd.counting.pattern_groups import DAY, Grouping
+from dgd.counting.unreadable_times import refuse_unreadable
 from dgd.errors import InputError
 from dgd.panel.grids import check_context_names
 from dgd.tables import checks
+from dgd.tables.clock import Clock
 from dgd.tables.frames import from_polars
-from dgd.tables.periods import Moment, Period, period_named
-
-log = logging.getLogger(__name__)
-
-DAY, HOUR, PATTERN, ROWS = "__dgd_day__", "__dgd_hour__", "__dgd_pattern__", "__dgd_rows__"
-Label = str | int
-
-
-@dataclass(frozen=True)
-class CountReport:
-    """What became of every row of the log."""
-
-    rows: int
-    """All rows of the log."""
-    counted: int
-    """Rows in the counts; `rows` less those outside the dates asked for."""
-    before_start: int
-    after_end: int
-    missing_unit: int
-    """Rows counted under the label `missing` for want of a unit."""
-    missing_cohort: int
-    first: date
-    """The first and last day with counted events."""
-    last: date
+from dgd.tables.labels import Label
+from dgd.tables.periods import Moment, period_named
 
 
 def count_events(
     events: IntoFrame,
+    clock: Clock,
     *,
-    time: str,
     behaviors: Sequence[str],
-    timezone: str | None = None,
     unit: str | None = None,
     cohort: str | None = None,
     context: Sequence[str] = (),
@@ -61,84 +38,72 @@ def count_events(
     start: Moment | None = None,
     end: Moment | None = None,
     missing: Label | None = None,
-    stored_in: str | None = None,
-    time_unit: str | None = None,
     count: str = "count",
     report: Callable[[CountReport], None] | None = None,
 ) -> Any:
     """Count events per day, unit, cohort and joint pattern of behaviours.
 
-    Returns the long table that `Panel.from_counts` reads: `date`, `unit`, `cohort`, one
-    0/1 column per behaviour, and `count`; only patterns that occurred have a row.
-    It is a frame of the user's kind; Polars lazy and Spark give Polars, DuckDB PyArrow.
+    Args:
+        events: One row per event. A pandas, Polars or PyArrow frame, or, read lazily
+            where it lives, a Polars lazy frame, a DuckDB relation or a Spark frame.
+        clock: The time column, and in whose days it is counted. The zone of the engine's
+            session plays no part and is not touched.
+        behaviors: Columns that are boolean or 0/1 (text "0", "1", "true", "false" too).
+        unit: The column of units; without it every event is in the unit "all".
+        cohort: The column of cohorts; without it every event is in the cohort "all".
+        context: Columns of numbers that tell events of a cell apart; events with
+            equal context are counted together, for training on events.
+        period: "hour", "day" or "week" (weeks begin on Monday). Hours are wall-clock
+            hours: the hour repeated in autumn holds both, the one skipped in spring none.
+        start: First day to count.
+        end: Last day to count, included.
+        missing: The label for events without unit or cohort; without it they are refused.
+            A text label turns numeric labels into text.
+        count: The name of the column of counts.
+        report: Called with a `CountReport`; without it, rows outside `start` ... `end`
+            are mentioned in a log message.
 
-    **Arguments:**
+    Returns:
+        The long table that `Panel.from_counts` reads, with `date`, `unit`, `cohort`, one 0/1
+        column per behaviour, and `count`; only patterns that occurred have a row. It is a
+        frame of the user's kind; Polars lazy and Spark give Polars, DuckDB PyArrow.
 
-    - `events`: one row per event. A pandas, Polars or PyArrow frame, or, read lazily
-        where it lives, a Polars lazy frame, a DuckDB relation or a Spark frame.
-    - `time`: a column of dates, timestamps, text like "2022-04-21T13:45:00Z", or numbers
-        since 1970.
-    - `behaviors`: columns that are boolean or 0/1 (text "0", "1", "true", "false" too).
-    - `timezone`: the zone in whose days events are counted. Required unless `time` holds
-        plain dates. The engine's session zone plays no part and is not touched.
-    - `unit`, `cohort`: label columns; without them every event is in "all".
-    - `context`: columns of numbers that tell events of a cell apart; events with
-        equal context are counted together, for training on events.
-    - `period`: "hour", "day" or "week" (weeks begin on Monday). Hours are wall-clock
-        hours: the hour repeated in autumn holds both, the one skipped in spring none.
-    - `start`, `end`: first and last day to count, both included.
-    - `missing`: the label for events without unit or cohort; without it they are refused.
-        A text label turns numeric labels into text.
-    - `stored_in`: for timestamps without a zone, the zone they are written in: "UTC" or
-        the same as `timezone`.
-    - `time_unit`: for numbers: "s", "ms", "us" or "ns" since 1970 in UTC.
-    - `count`: the name of the column of counts.
-    - `report`: called with a `CountReport`; without it, rows outside `start` ... `end`
-        are mentioned in a log message.
+    Raises:
+        InputError: A column is missing, or holds times, labels, contexts or behaviours
+            that cannot be counted.
 
-    !!! example
+    Example:
+        A log larger than memory, counted in the days of Shanghai::
 
-        ```python
-        counts = dgd.count_events(
-            pl.scan_parquet("log/*.parquet"), time="time_ms", time_unit="ms",
-            timezone="Asia/Shanghai", unit="author", cohort="cohort",
-            behaviors=["is_click", "is_like"],
-        )
-        panel = dgd.Panel.from_counts(counts, behaviors=["is_click", "is_like"])
-        ```
+            counts = dgd.count_events(
+                pl.scan_parquet("log/*.parquet"),
+                dgd.Clock("time_ms", timezone="Asia/Shanghai", time_unit="ms"),
+                unit="author",
+                cohort="cohort",
+                behaviors=["is_click", "is_like"],
+            )
+            panel = dgd.Panel.from_counts(counts, behaviors=["is_click", "is_like"])
     """
-    step = period_named(period)
-    first, last = _range(start, end)
+    first = None if start is None else read_day(start, "start")
+    last = None if end is None else read_day(end, "end")
+    if first is not None and last is not None:
+        refuse_reversed(first, last)
     _check_names(behaviors, context, count)
-    clock = Clock(time, timezone, stored_in, time_unit)
     labels = {"unit": unit, "cohort": cohort}
-    named = [column for column in labels.values() if column is not None]
-    wanted = list(dict.fromkeys([time, *named, *context, *behaviors]))
-    frame, kind = open_events(events, "events", wanted)
-    told = clock.tell(frame, "events")
-    table = collect(_grouped(told, labels, context, behaviors, step, clock))
-    if table.height == 0:
-        raise InputError("events has no rows; hand over at least one event.")
-    if table[DAY].null_count():
-        clock.refuse_unreadable(told, "events")
-    _refuse_behaviors(table, frame, behaviors)
-    table = _numbered(table, context)
-    table = _labelled(table, labels, missing)
-    kept, told_rows = _within(table, first, last)
-    counts = _spread(kept, context, behaviors, step, count)
-    _tell(told_rows, report)
+    grouping = Grouping(labels, context, behaviors, period_named(period))
+    frame, kind = open_events(events, "events", [clock.column, *grouping.columns])
+    told = add_local_time(frame, clock, "events")
+    grouping.refuse_hours_of_dates(told, clock.column)
+    groups = collect(grouping.group(told))
+    checks.refuse_empty(groups, "events", "hand over at least one event")
+    if groups[DAY].null_count():
+        refuse_unreadable(told, clock, "events")
+    grouping.refuse_behaviors(groups, frame)
+    groups = with_labels(with_numbers(groups, context), labels, missing)
+    kept, account = within(groups, first, last)
+    counts = grouping.spread(kept, count)
+    pass_on(account, report)
     return from_polars(counts, kind)
-
-
-def _range(start: Moment | None, end: Moment | None) -> tuple[date | None, date | None]:
-    day = period_named("day")
-    first, last = (
-        None if moment is None else day.parse(moment, name).astype(date)
-        for name, moment in (("start", start), ("end", end))
-    )
-    if first is not None and last is not None and first > last:
-        raise InputError(f"start {first} is after end {last}; exchange them.")
-    return first, last
 
 
 def _check_names(behaviors: Sequence[str], context: Sequence[str], count: str) -> None:
@@ -150,161 +115,3 @@ def _check_names(behaviors: Sequence[str], context: Sequence[str], count: str) -
                 f'behaviors names "{behavior}", which is another column of the counts table; '
                 "rename it."
             )
-
-
-def _grouped(
-    frame: nw.LazyFrame[Any],
-    labels: dict[str, str | None],
-    context: Sequence[str],
-    behaviors: Sequence[str],
-    period: Period,
-    clock: Clock,
-) -> nw.LazyFrame[Any]:
-    """The one group-by: rows per day, labels and pattern, each pattern a base-4 number."""
-    schema = frame.collect_schema()
-    if period.name == "hour" and schema[clock.time] == nw.Date:
-        raise InputError(
-            f'events column {clock.time} holds dates, which have no hours; choose period="day".'
-        )
-    codes = [behavior_code(b, schema) * 4**h for h, b in enumerate(behaviors)]
-    pattern = codes[0]
-    for code in codes[1:]:
-        pattern = pattern + code
-    local = nw.col(LOCAL)
-    keys = {
-        DAY: local if schema[LOCAL] == nw.Date else local.dt.date(),
-        PATTERN: pattern,
-        **{name: nw.col(column) for name, column in labels.items() if column is not None},
-        **{name: nw.col(name) for name in context},
-    }
-    if period.name == "hour":
-        keys[HOUR] = local.dt.hour()
-    keyed = frame.select(**keys)
-    return keyed.group_by(list(keys)).agg(nw.len().alias(ROWS))
-
-
-def _refuse_behaviors(
-    table: pl.DataFrame, frame: nw.LazyFrame[Any], behaviors: Sequence[str]
-) -> None:
-    for h, behavior in enumerate(behaviors):
-        bad = table.filter(pl.col(PATTERN) // 4**h % 4 == NEITHER)
-        if bad.height:
-            refuse_behavior(frame, "events", behavior)
-
-
-def _numbered(table: pl.DataFrame, context: Sequence[str]) -> pl.DataFrame:
-    """Context as numbers, which text may hold too; anything else is refused."""
-    for name in context:
-        if table.schema[name] == pl.Boolean or table.schema[name].is_numeric():
-            number = pl.col(name)
-        else:
-            number = pl.col(name).cast(pl.String).cast(pl.Float64, strict=False)
-        wrong = table.filter(number.is_null() & pl.col(name).is_not_null())
-        if wrong.height:
-            raise InputError(
-                f'events column {name}: "{wrong[name][0]}" is not a number, in '
-                f"{plural(int(wrong[ROWS].sum()))}; encode the context as numbers."
-            )
-        without = int(table.filter(number.is_null())[ROWS].sum())
-        if without:
-            raise InputError(
-                f"events column {name} is missing in {plural(without)}; fill it in or drop these "
-                "rows first."
-            )
-        table = table.with_columns(number.alias(name))
-    return table
-
-
-def _labelled(
-    table: pl.DataFrame, labels: dict[str, str | None], missing: Label | None
-) -> pl.DataFrame:
-    """Unit and cohort as whole numbers or text, missing ones named or refused."""
-    for name, column in labels.items():
-        if column is None:
-            table = table.with_columns(pl.lit("all").alias(name))
-            continue
-        found = whole_labels(table[name].alias(column), "events").alias(name)
-        without = int(table.filter(found.is_null())[ROWS].sum())
-        if without and missing is None:
-            raise InputError(
-                f"events column {column} is missing in {plural(without)}; name their {name} with "
-                'missing="unknown" or drop them first.'
-            )
-        label = missing
-        if without and isinstance(label, str):
-            found = found.cast(pl.String)
-        elif found.dtype == pl.String:
-            label = str(label)
-        table = table.with_columns(
-            found.is_null().alias(f"missing_{name}"),
-            found.fill_null(pl.lit(label)) if without else found,
-        )
-    return table
-
-
-def _within(
-    table: pl.DataFrame, start: date | None, end: date | None
-) -> tuple[pl.DataFrame, CountReport]:
-    """The rows from `start` to `end`, and an account of all rows."""
-    before = pl.lit(False) if start is None else pl.col(DAY) < start
-    after = pl.lit(False) if end is None else pl.col(DAY) > end
-    kept = table.filter(~before & ~after)
-    if kept.height == 0:
-        days = table[DAY].sort()
-        raise InputError(
-            f"events has none of its {plural(int(table[ROWS].sum()))} from {start or 'its start'} "
-            f"to {end or 'its end'}: they run from {days[0]} to {days[-1]}; "
-            "choose dates in that range."
-        )
-    days = kept[DAY].sort()
-    report = CountReport(
-        rows=int(table[ROWS].sum()),
-        counted=int(kept[ROWS].sum()),
-        before_start=int(table.filter(before)[ROWS].sum()),
-        after_end=int(table.filter(after)[ROWS].sum()),
-        missing_unit=_without(kept, "missing_unit"),
-        missing_cohort=_without(kept, "missing_cohort"),
-        first=days[0],
-        last=days[-1],
-    )
-    return kept, report
-
-
-def _without(table: pl.DataFrame, flag: str) -> int:
-    return int(table.filter(pl.col(flag))[ROWS].sum()) if flag in table.columns else 0
-
-
-def _spread(
-    table: pl.DataFrame,
-    context: Sequence[str],
-    behaviors: Sequence[str],
-    period: Period,
-    count: str,
-) -> pl.DataFrame:
-    """Base-4 patterns as 0/1 columns, days as periods, one sorted row per pattern and cell."""
-    moment = pl.col(DAY)
-    if period.name == "week":
-        moment = moment.dt.truncate("1w")
-    if period.name == "hour":
-        moment = moment.cast(pl.Datetime("us")) + pl.duration(hours=pl.col(HOUR))
-    digits = [
-        (pl.col(PATTERN) // 4**h % 4).cast(pl.Int64).alias(b) for h, b in enumerate(behaviors)
-    ]
-    keys = ["date", "unit", "cohort", *context, *behaviors]
-    return (
-        table.select(moment.alias("date"), "unit", "cohort", *context, *digits, ROWS)
-        .group_by(keys)
-        .agg(pl.col(ROWS).sum().cast(pl.Int64).alias(count))
-        .sort(keys)
-    )
-
-
-def _tell(report: CountReport, listener: Callable[[CountReport], None] | None) -> None:
-    if listener is not None:
-        listener(report)
-    elif report.counted < report.rows:
-        log.warning(
-            "left out %s of %s events: %s before start, %s after end.",
-            f"{report.rows - report.counted:,}", f"{report.rows:,}",
-            f"{report.before_start:,}", f"{report.after_end:,}",
-        )  # fmt: skip

@@ -1,7 +1,5 @@
 """The public data sets of the paper, as panels ready to fit."""
 
-from dgd.datasets.kuairand import kuairand
-from dgd.datasets.online_retail import online_retail
-from dgd.datasets.windows import KUAIRAND_WINDOWS, RETAIL_WINDOWS, Dataset, Window
+import lazy_loader
 
-__all__ = ["KUAIRAND_WINDOWS", "RETAIL_WINDOWS", "Dataset", "Window", "kuairand", "online_retail"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

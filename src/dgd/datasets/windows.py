@@ -1,4 +1,4 @@
-"""The dates a study runs over, and a data set cut to them.
+"""The dates a study runs over.
 
 A window names five dates that split days into warm-up, training, validation
 and test, in that order and without gaps. The windows of the paper and the
@@ -9,29 +9,34 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import pairwise
-from typing import cast
+from typing import TypeVar, cast
 
 import polars as pl
 
+from dgd.counting.day_range import read_day
 from dgd.errors import InputError
-from dgd.panel.panel import Panel
-from dgd.tables.periods import Moment, period_named
+from dgd.tables.periods import Moment
 
-DAY = timedelta(days=1)
+ONE_DAY = timedelta(days=1)
+Key = TypeVar("Key", str, int)
 
 
 @dataclass(frozen=True, init=False)
 class Window:
     """Warm-up, training, validation and test days; every end is the last day of its part.
 
-    **Arguments:**
+    Args:
+        warmup_start: First of the days from which cohorts, units and thresholds are fixed.
+        warmup_end: Last of these days.
+        train_end: Last training day.
+        validation_end: Last validation day.
+        test_end: Last test day.
+        name: What tables and messages call the window.
+        history: First and last day of the history that fixes the cohorts, where
+            that is not the warm-up itself.
 
-    - `warmup_start`, `warmup_end`: the days from which cohorts, units and
-        thresholds are fixed.
-    - `train_end`, `validation_end`, `test_end`: the last days of the three parts that follow.
-    - `name`: what tables and messages call the window.
-    - `history`: first and last day of the history that fixes the cohorts, where
-        that is not the warm-up itself.
+    Raises:
+        InputError: The dates are not in that order.
     """
 
     warmup_start: date
@@ -60,12 +65,12 @@ class Window:
             "validation_end": validation_end,
             "test_end": test_end,
         }
-        days = {field: _day(moment, f"window {field}") for field, moment in given.items()}
+        days = {field: read_day(moment, f"window {field}") for field, moment in given.items()}
         known = (days["warmup_start"], days["warmup_end"])
         if history is not None:
             known = (
-                _day(history[0], "window history start"),
-                _day(history[1], "window history end"),
+                read_day(history[0], "window history start"),
+                read_day(history[1], "window history end"),
             )
         for field, value in {**days, "name": name, "history": known}.items():
             object.__setattr__(self, field, value)
@@ -100,14 +105,10 @@ class Window:
         """First and last day of each part."""
         return {
             "warm-up": (self.warmup_start, self.warmup_end),
-            "train": (self.warmup_end + DAY, self.train_end),
-            "validation": (self.train_end + DAY, self.validation_end),
-            "test": (self.validation_end + DAY, self.test_end),
+            "train": (self.warmup_end + ONE_DAY, self.train_end),
+            "validation": (self.train_end + ONE_DAY, self.validation_end),
+            "test": (self.validation_end + ONE_DAY, self.test_end),
         }
-
-
-def _day(moment: Moment, name: str) -> date:
-    return cast(date, period_named("day").parse(moment, name).astype(object))
 
 
 RETAIL_WINDOWS: Mapping[int, Window] = {
@@ -133,70 +134,29 @@ KUAIRAND_WINDOWS: Mapping[str, Window] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class Dataset:
-    """A panel from warm-up to test, with the dates to fit it by and how it was made.
-
-    Fit it with `fit(ds.panel, warmup_end=ds.window.warmup_end,
-    train_end=ds.window.train_end, validation_end=ds.window.validation_end)`.
-    """
-
-    panel: Panel
-    window: Window
-    report: pl.DataFrame
-    """What each cleaning rule removed and kept, in the order the rules were applied."""
-    thresholds: Mapping[str, float]
-    """Warm-up medians above which a mark is set; empty where the log has its own marks."""
-    summary_retention: float
-    """The share of the history summaries that stays each day, as the paper sets it."""
-
-    @property
-    def sizes(self) -> dict[str | int, float]:
-        """Reference size of each cohort."""
-        return dict(zip(self.panel.cohorts, self.panel.size[0, 0].tolist(), strict=True))
-
-    @property
-    def parts(self) -> pl.DataFrame:
-        """Days and events of each part of the window."""
-        rows = []
-        for part, (first, last) in self.window.parts.items():
-            begin, end = self.panel.index(first, part), self.panel.index(last, part) + 1
-            events = int(self.panel.arrivals[begin:end].sum())
-            rows.append((part, first, last, end - begin, events))
-        return pl.DataFrame(rows, schema=["part", "first", "last", "days", "events"], orient="row")
-
-
-class Tally:
-    """Rows, and distinct values of one key column, that each rule removed and kept."""
-
-    def __init__(self, key: str, noun: str) -> None:
-        self._key = key
-        self._noun = noun
-        self._kept: list[tuple[str, int, int]] = []
-
-    def keep(self, rule: str, table: pl.DataFrame) -> pl.DataFrame:
-        """Write down what is left after `rule`, and hand the table on."""
-        self._kept.append((rule, table.height, table[self._key].n_unique()))
-        return table
-
-    def report(self) -> pl.DataFrame:
-        rows, keys = "rows_kept", f"{self._noun}_kept"
-        table = pl.DataFrame(self._kept, schema=["rule", rows, keys], orient="row")
-        return table.select(
-            "rule",
-            _lost(rows).alias("rows_removed"),
-            rows,
-            _lost(keys).alias(f"{self._noun}_removed"),
-            keys,
+def window_named(name: Key, windows: Mapping[Key, Window]) -> Window:
+    """The window of that name among those that a data set offers."""
+    if name not in windows:
+        shown = f'"{name}"' if isinstance(name, str) else name
+        raise InputError(
+            f"window {shown} is not one of {', '.join(map(str, windows))}; choose one or hand "
+            "over a dgd.datasets.Window."
         )
-
-
-def _lost(kept: str) -> pl.Expr:
-    return pl.col(kept).shift(1).fill_null(pl.col(kept)) - pl.col(kept)
+    return windows[name]
 
 
 def refuse_empty_parts(window: Window, days: pl.Series, column: str, noun: str) -> None:
-    """Raise when a part of the window holds none of the `days` on which events fell."""
+    """Raise when a part of the window holds none of the `days` on which events fell.
+
+    Args:
+        window: The window that the events are to fill.
+        days: The day of every event.
+        column: The column of the file that the days were read from.
+        noun: What the events are called.
+
+    Raises:
+        InputError: There are no events at all, or none in one of the parts.
+    """
     if len(days) == 0:
         raise InputError(
             f"no {noun} are left for window {window.name} after the cleaning rules, so column "

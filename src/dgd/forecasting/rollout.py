@@ -62,9 +62,7 @@ def expected_path(walker: Walker, first: PyTree, ahead: Sequence[PyTree]) -> Pre
         stacked = jax.tree.map(lambda *same: jnp.stack(same), *padded)
         carried, path = _walk(walker, carried, stacked, jnp.asarray(len(days)))
         parts.append(path)
-    whole: Prediction = jax.tree.map(
-        lambda *same: jnp.concatenate(same)[: len(ahead)], *parts
-    )
+    whole: Prediction = jax.tree.map(lambda *same: jnp.concatenate(same)[: len(ahead)], *parts)
     return whole
 
 

@@ -1,1 +1,5 @@
 """From settings and days to trained parameters: starts, objective, loop, seeds."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

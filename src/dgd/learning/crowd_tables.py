@@ -8,8 +8,8 @@ import polars as pl
 
 from dgd.model.crowd import Crowd
 from dgd.model.population.population import Types
-from dgd.panel.grids import Label
 from dgd.runtime import computing
+from dgd.tables.labels import Label
 
 
 def population_table(

@@ -126,8 +126,11 @@ class FeatureMaker:
     def restored(facts: dict[str, Any], tensors: Tensors) -> "FeatureMaker":
         """The maker that `stored` describes."""
         own = {name.removeprefix("features/"): tensor for name, tensor in tensors.items()}
-        scalings = {n: Scaling(own[f"{n}/center"], own[f"{n}/scale"]) for n in SCALINGS}
-        return FeatureMaker(**facts, **{name: own[name] for name in MEASURES}, **scalings)
+        measures: dict[str, Any] = {name: own[name] for name in MEASURES}
+        scalings: dict[str, Any] = {
+            n: Scaling(own[f"{n}/center"], own[f"{n}/scale"]) for n in SCALINGS
+        }
+        return FeatureMaker(**facts, **measures, **scalings)
 
     def _average(self, counts: np.ndarray, first: np.ndarray) -> np.ndarray:
         path = [first]

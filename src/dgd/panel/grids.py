@@ -10,9 +10,9 @@ from narwhals.typing import IntoFrame
 from dgd.errors import InputError
 from dgd.tables import checks
 from dgd.tables.frames import to_polars
+from dgd.tables.labels import Label
 from dgd.tables.periods import Moment, Period
 
-Label = str | int
 TAKEN = ("arrivals", "horizon", "pattern", "seed", "probability", "size", "effort")
 
 

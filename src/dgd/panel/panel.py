@@ -18,8 +18,9 @@ from dgd.errors import InputError
 from dgd.model.patterns import behavior_bits
 from dgd.panel import grids
 from dgd.panel.contexts import EventCounts
-from dgd.panel.grids import Axes, Columns, Label
+from dgd.panel.grids import Axes, Columns
 from dgd.tables.frames import from_polars, to_polars
+from dgd.tables.labels import Label
 from dgd.tables.periods import Moment, Period, period_named
 
 

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import polars as pl
 
-from dgd.datasets.kuairand import BEHAVIORS
+from dgd.datasets.kuairand_rows import BEHAVIORS
 from dgd.paper.models import ROW, Scored, dgd_for
 
 METRICS = {

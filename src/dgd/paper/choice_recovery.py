@@ -56,7 +56,7 @@ def recover(world: ChoiceWorld, population: str, seed: int) -> float:
         seeds=[seed],
     )
     test = drawn.markets.select(labels[-TEST:])
-    found = Demand(fit.models, test).shares
+    found = Demand(fit.parameters, test).shares
     true = np.c_[drawn.products[-TEST:], drawn.outside[-TEST:]]
     predicted = np.c_[found.products, found.outside]
     return float((true * np.log(true / predicted)).sum(1).mean())

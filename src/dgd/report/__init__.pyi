@@ -1,12 +1,12 @@
-from .charts.demand_curves import demand_curve_chart as demand_curve_chart
-from .charts.demand_curves import demand_curve_table as demand_curve_table
-from .charts.price_sensitivity import sensitivity_chart as sensitivity_chart
-from .charts.price_sensitivity import sensitivity_table as sensitivity_table
 from .charts.counts import counts_chart as counts_chart
 from .charts.counts import counts_table as counts_table
+from .charts.demand_curves import demand_curve_chart as demand_curve_chart
+from .charts.demand_curves import demand_curve_table as demand_curve_table
 from .charts.files import save_chart as save_chart
 from .charts.people import people_chart as people_chart
 from .charts.people import people_density_table as people_density_table
 from .charts.population import density_table as density_table
 from .charts.population import node_table as node_table
 from .charts.population import population_chart as population_chart
+from .charts.price_sensitivity import sensitivity_chart as sensitivity_chart
+from .charts.price_sensitivity import sensitivity_table as sensitivity_table

@@ -60,7 +60,9 @@ class Feedback(eqx.Module):
         carried = {part.name: part.at_rest(cohorts) for part in self.carried}
         return State(carried, EnvironmentState.at_rest(units))
 
-    def logit_effect(self, state: State, cohorts: int, behaviors: int) -> Float[Array, "date cohort behavior"]:
+    def logit_effect(
+        self, state: State, cohorts: int, behaviors: int
+    ) -> Float[Array, "date cohort behavior"]:
         """What all states together add to the logits."""
         total = jnp.zeros((len(state.environment.common), cohorts, behaviors))
         for part in self.carried:
@@ -69,7 +71,9 @@ class Feedback(eqx.Module):
         moved = self.environment.logit_effect(state.environment)
         return total if moved is None else total + moved[:, None]
 
-    def propensity_effect(self, state: State, cohorts: int, dim: int) -> Float[Array, "date cohort dim"]:
+    def propensity_effect(
+        self, state: State, cohorts: int, dim: int
+    ) -> Float[Array, "date cohort dim"]:
         """How far all states together move propensities."""
         total = jnp.zeros((len(state.environment.common), cohorts, dim))
         for part in self.carried:
@@ -109,7 +113,8 @@ class Feedback(eqx.Module):
 
     def held(self) -> list[Held]:
         """The coefficients that the regulariser holds."""
-        return [held for part in (*self.carried, self.environment) for held in part.held()]
+        of_states = [held for part in self.carried for held in part.held()]
+        return [*of_states, *self.environment.held()]
 
 
 FEEDBACKS: dict[str, Callable[[Shape, np.random.Generator], Feedback]] = {

@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from dgd.choice import ChoiceFit, Markets
 from dgd.errors import InputError
-from dgd.panel.grids import Label
+from dgd.tables.labels import Label
 
 PRICES_TRIED = 25
 CURVES = 6

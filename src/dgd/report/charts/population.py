@@ -10,8 +10,8 @@ from scipy.stats import norm
 from dgd.errors import InputError
 from dgd.fit import Fit
 from dgd.model.population.population import AbstractPopulation
-from dgd.tables.labels import Label
 from dgd.runtime import computing
+from dgd.tables.labels import Label
 
 POINTS = 200
 COHORTS_IN_A_ROW = 4

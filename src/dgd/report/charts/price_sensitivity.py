@@ -26,7 +26,7 @@ def sensitivity_table(fit: ChoiceFit) -> pl.DataFrame:
     Sensitivity is softplus of a propensity that is Gaussian within a type, so that the shares
     are exact; the last band holds everyone above it.
     """
-    runs = [_Scores.of(model) for model in fit.models]
+    runs = [_Scores.of(demand) for demand in fit.parameters]
     top = max(scores.highest() for scores in runs)
     edges = np.linspace(0.0, top, BANDS + 1)
     cohorts = [str(cohort) for cohort in fit.markets.cohorts]
@@ -61,7 +61,7 @@ def sensitivity_chart(fit: ChoiceFit) -> alt.FacetChart:
         pl.col("share").alias("share of type"),
         SENSITIVITY,
     )
-    if fit.models[0].population.has_density:
+    if fit.parameters[0].population.has_density:
         shown, marks = [sensitivity_table(fit), types], _bands_and_types()
     else:
         shown, marks = [types], _type_stems()

@@ -1,10 +1,8 @@
 """Downloads arrive whole and checked, or leave nothing that could be mistaken for data."""
 
 import hashlib
-import io
 import tarfile
 import threading
-import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,10 +12,11 @@ import pytest
 from typer.testing import CliRunner
 
 from dgd.cli import data as data_command
-from dgd.datasets import fetch as fetching
-from dgd.datasets.fetch import SOURCES, FetchError, Source, data_folder, fetch, unpack
-
-CSV = b"user_id,video_id\n1,2\n" * 5000
+from dgd.datasets import sources
+from dgd.datasets.archives import FetchError
+from dgd.datasets.downloads import fetch
+from dgd.datasets.sources import SOURCES, Source
+from support.packed import CSV, tar_bytes, zip_bytes
 
 
 class Site:
@@ -79,24 +78,6 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     server.shutdown()
     thread.join()
     server.server_close()
-
-
-def tar_bytes(*members: tarfile.TarInfo, content: bytes = CSV) -> bytes:
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w:gz") as bundle:
-        for member in members:
-            member.size = len(content) if member.isreg() else 0
-            bundle.addfile(member, io.BytesIO(content) if member.isreg() else None)
-    return packed.getvalue()
-
-
-def zip_bytes(name: str, content: bytes = CSV, mode: int = 0) -> bytes:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as bundle:
-        entry = zipfile.ZipInfo(name)
-        entry.external_attr = mode << 16
-        bundle.writestr(entry, content)
-    return packed.getvalue()
 
 
 def kuairand_like(site: Site, body: bytes | None = None) -> Source:
@@ -212,62 +193,18 @@ def test_an_error_answer_does_not_cost_the_bytes_already_here(site, tmp_path):
         fetch(source, tmp_path)
 
 
-def hostile_tar(name: str, kind: bytes = tarfile.REGTYPE) -> bytes:
-    member = tarfile.TarInfo(name)
-    member.type, member.linkname = kind, "/etc/passwd"
-    return tar_bytes(tarfile.TarInfo("first.csv"), member)
-
-
-@pytest.mark.parametrize(
-    ("body", "message"),
-    [
-        (hostile_tar("../outside.csv"), "points outside its folder"),
-        (hostile_tar("data/../../outside.csv"), "points outside its folder"),
-        (hostile_tar("/outside.csv"), "points outside its folder"),
-        (hostile_tar("C:\\outside.csv"), "points outside its folder"),
-        (hostile_tar("..\\outside.csv"), "points outside its folder"),
-        (hostile_tar("log.csv", tarfile.SYMTYPE), "a link or a device"),
-        (hostile_tar("log.csv", tarfile.LNKTYPE), "a link or a device"),
-        (hostile_tar("log.csv", tarfile.FIFOTYPE), "a link or a device"),
-        (hostile_tar("log.csv", tarfile.CHRTYPE), "a link or a device"),
-        (zip_bytes("../outside.csv"), "points outside its folder"),
-        (zip_bytes("/outside.csv"), "points outside its folder"),
-        (zip_bytes("log.csv", b"/etc/passwd", 0o120777), "a link or a device"),
-    ],
-)
-def test_a_hostile_archive_is_refused_before_anything_is_written(site, tmp_path, body, message):
-    home = tmp_path / "home"
-    source = kuairand_like(site, body)
-    with pytest.raises(FetchError, match=message):
-        fetch(source, home)
-    assert left_in(home) == []
-    assert left_in(tmp_path) == ["home"]
-
-
-def test_an_archive_that_would_fill_the_disk_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(fetching, "MAX_UNPACKED_BYTES", 1000)
-    archive = tmp_path / "x.tar.gz"
-    archive.write_bytes(tar_bytes(tarfile.TarInfo("log.csv")))
-    with pytest.raises(FetchError, match="unpacks to more than 1,000 bytes"):
-        unpack(archive, tmp_path)
-
-
 def test_a_folder_that_cannot_be_written_is_named(site, tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(FetchError, match="choose another folder with --data or DGD_DATA"):
         fetch(kuairand_like(site), tmp_path / "file")
 
 
-def test_the_data_folder_is_the_argument_then_the_environment_then_the_users(monkeypatch, tmp_path):
-    monkeypatch.setenv("DGD_DATA", str(tmp_path))
-    assert data_folder("elsewhere") == Path("elsewhere")
-    assert data_folder() == tmp_path
-    monkeypatch.delenv("DGD_DATA")
-    assert data_folder().name == "dgd"
-
-
-def test_kuairand_is_checked_against_the_published_md5():
-    assert SOURCES["kuairand"].md5 == "0820331067a3784d9691136f772b35a7"
+def test_a_refused_archive_leaves_nothing_behind(site, tmp_path):
+    source = kuairand_like(site, tar_bytes(tarfile.TarInfo("../outside.csv")))
+    with pytest.raises(FetchError, match="points outside its folder"):
+        fetch(source, tmp_path / "home")
+    assert left_in(tmp_path / "home") == []
+    assert left_in(tmp_path) == ["home"]
 
 
 def run(*arguments: str):
@@ -275,21 +212,21 @@ def run(*arguments: str):
 
 
 def test_the_command_prints_the_folder(site, tmp_path, monkeypatch):
-    monkeypatch.setattr(fetching, "SOURCES", {"kuairand": kuairand_like(site)})
+    monkeypatch.setattr(sources, "SOURCES", {"kuairand": kuairand_like(site)})
     result = run("kuairand", "--data", str(tmp_path))
     assert result.exit_code == 0
     assert result.stdout.strip() == str(tmp_path / "kuairand_pure")
 
 
 def test_the_command_takes_the_folder_from_the_environment(site, tmp_path, monkeypatch):
-    monkeypatch.setattr(fetching, "SOURCES", {"kuairand": kuairand_like(site)})
+    monkeypatch.setattr(sources, "SOURCES", {"kuairand": kuairand_like(site)})
     monkeypatch.setenv("DGD_DATA", str(tmp_path))
     assert run("kuairand").stdout.strip() == str(tmp_path / "kuairand_pure")
 
 
 def test_the_command_passes_a_refusal_on_as_one_sentence(site, tmp_path, monkeypatch):
     source = replace(kuairand_like(site), md5="0" * 32)
-    monkeypatch.setattr(fetching, "SOURCES", {"kuairand": source})
+    monkeypatch.setattr(sources, "SOURCES", {"kuairand": source})
     result = run("kuairand", "--data", str(tmp_path))
     assert result.exit_code == 2
     assert "dgd: " in result.stderr

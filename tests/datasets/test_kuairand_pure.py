@@ -1,88 +1,33 @@
 """KuaiRand-Pure is counted by the paper's rules, from the original files or Parquet."""
 
-from collections.abc import Sequence
-from datetime import date, datetime, timedelta
+from datetime import date
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 import numpy as np
 import polars as pl
 import pytest
 
-from dgd.counting.units import hash_bucket
 from dgd.datasets import KUAIRAND_WINDOWS, Dataset, Window, kuairand
 from dgd.errors import InputError
 from support.real_data import real_data
-
-EARLY = "log_standard_4_08_to_4_21_pure"
-LATER = "log_standard_4_22_to_5_08_pure"
-RANDOM = "log_random_4_22_to_5_08_pure"
-PARTIAL = "log_standard_4_25_to_5_08_pure_buckets_0_31"
-VIDEOS = "video_features_basic_pure"
-
-USERS = [user for user in range(5000) if hash_bucket(user) == 1][:9]
-OTHER_BUCKET = next(user for user in range(5000) if hash_bucket(user) == 40)
-FIRST_DAY = date(2022, 4, 8)
-Row = dict[str, object]
-
-
-def event(user: int, day: date, video: int = 0, hour: int = 12, **changes: object) -> Row:
-    """One row of a log, in the columns of the original files."""
-    moment = datetime(day.year, day.month, day.day, hour, tzinfo=ZoneInfo("Asia/Shanghai"))
-    marks = dict.fromkeys(
-        ("is_click", "is_like", "is_follow", "is_comment", "is_forward", "is_hate", "long_view"), 0
-    )
-    return {
-        "user_id": user,
-        "video_id": video,
-        "date": int(f"{day:%Y%m%d}"),
-        "hourmin": hour * 100,
-        "time_ms": int(moment.timestamp() * 1000),
-        **marks,
-        "play_time_ms": 1000,
-        "duration_ms": 2000,
-        "profile_stay_time": 0,
-        "comment_stay_time": 0,
-        "is_profile_enter": 0,
-        "is_rand": 0,
-        "tab": 1,
-    } | changes
-
-
-def every_day(first: date, last: date, users: Sequence[int] = USERS[:8]) -> list[Row]:
-    """Each user sees a video a day; the later a user in the list, the more often a click."""
-    days = [first + timedelta(days=n) for n in range((last - first).days + 1)]
-    return [
-        event(user, day, video=place % 6, is_click=int(place * 2 > n % 16))
-        for n, day in enumerate(days)
-        for place, user in enumerate(users)
-    ]
-
-
-def write(folder: Path, name: str, rows: list[Row], suffix: str = ".csv") -> None:
-    table = pl.DataFrame(rows)
-    file = folder / f"{name}{suffix}"
-    table.write_csv(file) if suffix == ".csv" else table.write_parquet(file)
-
-
-def videos() -> list[Row]:
-    return [{"video_id": video, "author_id": 100 + video, "tag": "a,b"} for video in range(6)]
+from support.small_kuairand import (
+    EARLY,
+    FIRST_DAY,
+    LATER,
+    OTHER_BUCKET,
+    PARTIAL,
+    USERS,
+    add,
+    event,
+    every_day,
+    publish,
+    write,
+)
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """The data set as its authors publish it, small."""
-    write(tmp_path, EARLY, every_day(FIRST_DAY, date(2022, 4, 21)))
-    write(tmp_path, LATER, every_day(date(2022, 4, 22), date(2022, 5, 8)))
-    write(tmp_path, RANDOM, every_day(date(2022, 4, 22), date(2022, 5, 8), USERS[4:9]))
-    write(tmp_path, VIDEOS, videos())
-    return tmp_path
-
-
-def add(folder: Path, name: str, *rows: Row) -> None:
-    """Put further rows at the end of a log."""
-    file = folder / f"{name}.csv"
-    pl.concat([pl.read_csv(file), pl.DataFrame(rows)]).write_csv(file)
+    return publish(tmp_path)
 
 
 def removed(dataset: Dataset, rule: str) -> int:
@@ -159,7 +104,7 @@ def test_parquet_gives_the_same_panel_as_csv(folder, tmp_path_factory, window):
     other = tmp_path_factory.mktemp("parquet")
     for file in folder.glob("*.csv"):
         pl.read_csv(file).write_parquet(other / f"{file.stem}.parquet")
-    expected, found = (kuairand(place, window, buckets=(1,)).panel for place in (folder, other))
+    expected, found = (kuairand(path, window, buckets=(1,)).panel for path in (folder, other))
     np.testing.assert_array_equal(found.patterns, expected.patterns)
     np.testing.assert_array_equal(found.size, expected.size)
 
@@ -201,16 +146,16 @@ def test_more_buckets_bring_more_users(folder):
 
 def test_cohorts_cross_click_rates_with_volumes(folder):
     history = [
-        event(user, date(2022, 4, 9), hour=hour % 24, is_click=int(hour % 8 < place))
-        for place, user in enumerate(USERS[:8])
-        for hour in range(16 if place % 2 else 8)
+        event(user, date(2022, 4, 9), hour=hour % 24, is_click=int(hour % 8 < index))
+        for index, user in enumerate(USERS[:8])
+        for hour in range(16 if index % 2 else 8)
     ]
     training = every_day(date(2022, 4, 13), date(2022, 4, 21))
     extra = [event(USERS[7], date(2022, 4, 13)), *(2 * [event(USERS[0], date(2022, 4, 13))])]
     write(folder, EARLY, [*history, *training, *extra])
     dataset = kuairand(folder, "standard")
     assert list(dataset.sizes.values()) == [2] * 8 + [1]
-    first_training_day = dataset.panel.place("2022-04-13", "day")
+    first_training_day = dataset.panel.index("2022-04-13", "day")
     arrivals = dataset.panel.arrivals[first_training_day].sum(0)
     seen = dict(zip(dataset.panel.cohorts, arrivals.tolist(), strict=True))
     assert seen["rate 4 volume 2"] == 2, "user 7 clicks most and sees many videos"
@@ -234,121 +179,7 @@ def test_a_window_of_ones_own_may_take_the_random_log(folder):
     assert dataset.report["log"][0] == "random"
 
 
-# --- which files ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("inside", ["kuairand_pure", "kuairand_pure/KuaiRand-Pure/data", "data"])
-def test_the_files_are_found_inside_a_data_folder(folder, inside, monkeypatch):
-    place = folder / inside
-    place.mkdir(parents=True)
-    for file in folder.glob("*.csv"):
-        file.rename(place / file.name)
-    monkeypatch.setenv("DGD_DATA", str(folder))
-    assert kuairand().panel.arrivals.sum() == 31 * 8
-
-
-def test_a_day_held_by_two_files_is_counted_once(folder):
-    before = kuairand(folder, "late").panel
-    rows = pl.read_csv(folder / f"{LATER}.csv").filter(pl.col("date") >= 20220425)
-    rows.write_parquet(folder / f"{PARTIAL}.parquet")
-    pl.read_csv(folder / f"{LATER}.csv").write_parquet(folder / f"{LATER}.parquet")
-    np.testing.assert_array_equal(kuairand(folder, "late").panel.patterns, before.patterns)
-
-
-def test_the_late_window_needs_no_earlier_file(folder):
-    (folder / f"{EARLY}.csv").unlink()
-    assert kuairand(folder, "late").panel.arrivals.sum() == 14 * 8
-
-
-@pytest.mark.parametrize(
-    ("window", "gone"),
-    [
-        ("standard", EARLY),
-        ("standard", LATER),
-        ("late", LATER),
-        ("random", RANDOM),
-        ("random", EARLY),
-        ("standard", VIDEOS),
-    ],
-)
-def test_a_missing_file_is_answered_with_its_name_and_publisher(folder, window, gone):
-    (folder / f"{gone}.csv").unlink()
-    with pytest.raises(
-        InputError, match=rf"{gone}\.csv of KuaiRand-Pure .*kuairand\.com.*zenodo.*10439422"
-    ):
-        kuairand(folder, window)
-
-
-def test_an_empty_folder_is_answered_with_what_belongs_there(tmp_path):
-    with pytest.raises(InputError, match=f"{EARLY}.csv of KuaiRand-Pure is not in"):
-        kuairand(tmp_path)
-
-
-def test_a_file_with_some_buckets_does_not_answer_for_others(tmp_path):
-    write(tmp_path, PARTIAL, every_day(date(2022, 4, 25), date(2022, 5, 8)), ".parquet")
-    write(tmp_path, VIDEOS, videos())
-    assert kuairand(tmp_path, "late").panel.arrivals.sum() == 14 * 8
-    with pytest.raises(InputError, match=rf"{LATER}\.csv"):
-        kuairand(tmp_path, "late", buckets=(1, 40))
-
-
-# --- bad input ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("column", "value", "message"),
-    [
-        ("time_ms", "noon", '"noon" .and 1 more rows. is not a time in milliseconds'),
-        ("time_ms", "1649390400000000", "is not a time in milliseconds since 1970"),
-        ("time_ms", None, "missing .and 1 more rows. is not a time"),
-        ("is_click", "2", '"2" .and 1 more rows. is neither 0 nor 1'),
-        ("long_view", None, "is neither 0 nor 1"),
-        ("user_id", "anna", '"anna" .and 1 more rows. is not a whole number'),
-        ("tab", None, "is not a whole number"),
-    ],
-)
-def test_a_bad_value_is_named_with_file_row_column_and_number(folder, column, value, message):
-    file = folder / f"{EARLY}.csv"
-    table = pl.read_csv(file, infer_schema=False)
-    bad = [*table[column].to_list()[:-2], value, value]
-    table.with_columns(pl.Series(column, bad, dtype=pl.String)).write_csv(file)
-    row = table.height - 1
-    with pytest.raises(InputError, match=rf"{EARLY}\.csv row {row}, column {column}: .*{message}"):
-        kuairand(folder)
-
-
-def test_half_a_click_is_refused_in_parquet_too(folder):
-    rows = pl.read_csv(folder / f"{EARLY}.csv").with_columns(pl.col("is_click") * 0.5)
-    rows.write_parquet(folder / f"{EARLY}.parquet")
-    with pytest.raises(InputError, match=r"column is_click: 0\.5 .*is neither 0 nor 1"):
-        kuairand(folder)
-
-
-def test_a_missing_column_is_named(folder):
-    file = folder / f"{EARLY}.csv"
-    pl.read_csv(file).drop("long_view").write_csv(file)
-    with pytest.raises(InputError, match='has no column "long_view"; its columns are user_id'):
-        kuairand(folder)
-
-
-@pytest.mark.parametrize("text", ["", "user_id,video_id\n"])
-def test_an_empty_log_is_refused(folder, text):
-    (folder / f"{EARLY}.csv").write_text(text)
-    with pytest.raises(InputError, match=rf"{EARLY}\.csv"):
-        kuairand(folder)
-
-
-def test_a_log_with_a_header_only_is_refused(folder):
-    file = folder / f"{EARLY}.csv"
-    pl.read_csv(file).head(0).write_csv(file)
-    with pytest.raises(InputError, match="has 0 rows"):
-        kuairand(folder)
-
-
-def test_a_video_with_two_authors_is_refused(folder):
-    write(folder, VIDEOS, [*videos(), {"video_id": 3, "author_id": 7, "tag": ""}])
-    with pytest.raises(InputError, match="rows 4 and 7 both give an author for video_id 3"):
-        kuairand(folder)
+# --- choices that leave nothing to count ---------------------------------------------------------
 
 
 def test_a_range_without_exposures_is_named(folder):

@@ -1,0 +1,9 @@
+from .assignment import Assignment as Assignment
+from .buckets import hash_bucket as hash_bucket
+from .buckets import hash_buckets as hash_buckets
+from .count_report import CountReport as CountReport
+from .events import count_events as count_events
+from .newcomers import newcomer_cohorts as newcomer_cohorts
+from .rates import rate_cohorts as rate_cohorts
+from .spending import spending_cohorts as spending_cohorts
+from .units import top_units as top_units

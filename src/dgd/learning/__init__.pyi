@@ -1,0 +1,2 @@
+from .settings import Settings as Settings
+from .trained import Trained as Trained

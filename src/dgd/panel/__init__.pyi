@@ -1,0 +1,2 @@
+from .panel import Panel as Panel
+from .split import Split as Split

@@ -1,0 +1,2 @@
+from .clock import Clock as Clock
+from .periods import Period as Period
