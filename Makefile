@@ -2,16 +2,20 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
+PARALLEL = --numprocesses auto --dist loadfile
 PIP = $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test check compare engines clean
+.PHONY: demo test test-all check compare engines clean
 .DEFAULT_GOAL := test
 
 demo: $(VENV)/.installed
 	$(BIN)/dgd demo --output demo-output
 
 test: $(VENV)/.test-installed
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(PARALLEL)
+
+test-all: $(VENV)/.test-installed
+	$(BIN)/python -m pytest $(PARALLEL) -m "" --durations=25
 
 check: $(VENV)/.check-installed
 	$(BIN)/ruff check .

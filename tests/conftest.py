@@ -81,12 +81,12 @@ def variant_fit(drawn: dgd.Simulated) -> Callable[[str], dgd.Fit]:
 @pytest.fixture
 def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reaching any computation is a failure."""
-    import dgd.estimator
-    import dgd.fit
+    from dgd import estimator
+    from dgd.forecasting import walking_forecaster
 
     def reached(*_: object, **__: object) -> None:
         pytest.fail("work began before the refusal")
 
-    monkeypatch.setattr(dgd.estimator, "best_models", reached)
-    monkeypatch.setattr(dgd.estimator, "computing", reached)
-    monkeypatch.setattr(dgd.fit, "expected_path", reached)
+    monkeypatch.setattr(estimator, "best_runs", reached)
+    monkeypatch.setattr(estimator, "computing", reached)
+    monkeypatch.setattr(walking_forecaster, "expected_path", reached)

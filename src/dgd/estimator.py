@@ -95,4 +95,5 @@ def losses(
     crowd = eqx.combine(trainable, data.fixed)
     value, state = objective.train(crowd, *data.train)
     crowd, state = jax.lax.stop_gradient((crowd, state))
-    return value, objective.validate(crowd, *data.validation, initial=state)
+    inputs, outcomes = data.validation
+    return value, objective.validate(crowd, inputs, outcomes, state)

@@ -20,7 +20,7 @@ from dgd.model.population import SupportPoints, matched_points
 from dgd.model.readout import Separated
 from dgd.model.sweep import observe
 from dgd.runtime import computing
-from support.random_models import BEHAVIORS, COHORTS, UNITS, random_days, random_model
+from support.random_crowds import BEHAVIORS, COHORTS, UNITS, random_days, random_crowd
 
 SEEDS = st.integers(0, 10_000)
 observed = eqx.filter_jit(
@@ -55,7 +55,7 @@ def each_day(inputs: Inputs) -> list[Inputs]:
 def test_a_tilted_mixture_has_the_tilted_density(seed):
     """Against numerical integration of exp(gamma u) P(u), which knows no mixture."""
     with computing():
-        model = random_model(seed, scale=0.7)
+        model = random_crowd(seed, scale=0.7)
         loading = float(model.arrival.loading[0])
         there, seen = (
             tuple(
@@ -81,7 +81,7 @@ def test_a_tilted_mixture_has_the_tilted_density(seed):
 @pytest.mark.parametrize("seed", [1, 2])
 def test_tilting_back_undoes_it(dim, seed):
     with computing():
-        model = random_model(seed, dim=dim)
+        model = random_crowd(seed, dim=dim)
         for population in (model.population, matched_points(model.population)):
             loading = model.arrival.loading
             again = population.tilted(loading).tilted(-loading)
@@ -98,7 +98,7 @@ def test_tilting_back_undoes_it(dim, seed):
 def test_a_separated_readout_predicts_the_same_on_every_day(seed):
     """At many nodes, to 1e-10: arrivals, probabilities, and the states they lead to."""
     with computing():
-        model = random_model(seed, nodes=61)
+        model = random_crowd(seed, nodes=61)
         inputs, outcomes = random_days(seed)
         weighted, apart = (observed(m, inputs, outcomes) for m in (model, separate(model)))
     np.testing.assert_allclose(
@@ -116,7 +116,7 @@ def test_a_separated_readout_predicts_the_same_on_every_day(seed):
 @pytest.mark.parametrize("seed", [3, 4])
 def test_expected_paths_stay_equal_for_any_horizon(seed):
     with computing():
-        model = random_model(seed, nodes=61)
+        model = random_crowd(seed, nodes=61)
         apart, state = separate(model), random_state(model, seed)
         other = state
         for inputs in each_day(random_days(seed)[0]):
@@ -130,8 +130,8 @@ def test_expected_paths_stay_equal_for_any_horizon(seed):
 
 def test_two_dimensions_and_discrete_points_separate_too():
     with computing():
-        plane = random_model(5, dim=2, nodes=31)
-        points = replace(random_model(6), population=matched_points(random_model(6).population))
+        plane = random_crowd(5, dim=2, nodes=31)
+        points = replace(random_crowd(6), population=matched_points(random_crowd(6).population))
         for model, tolerance in ((plane, 1e-10), (points, 1e-14)):
             inputs, outcomes = random_days(7)
             ours, theirs = (
@@ -146,8 +146,8 @@ def test_two_dimensions_and_discrete_points_separate_too():
 def test_any_separated_model_can_be_joined(seed):
     """Also one whose two populations have nothing to do with each other."""
     with computing():
-        model = random_model(seed, nodes=61)
-        apart = replace(model, readout=Separated(random_model(seed + 50, nodes=61).population))
+        model = random_crowd(seed, nodes=61)
+        apart = replace(model, readout=Separated(random_crowd(seed + 50, nodes=61).population))
         one = join(apart)
         inputs, outcomes = random_days(seed)
         ours, theirs = (observed(m, inputs, outcomes).predictions for m in (one, apart))
@@ -166,7 +166,7 @@ def test_any_separated_model_can_be_joined(seed):
 @given(seed=SEEDS)
 def test_positive_weights_keep_probabilities_and_counts_in_range(seed):
     with computing():
-        model = random_model(seed, scale=1.5)
+        model = random_crowd(seed, scale=1.5)
         found = observed(model, *random_days(seed)).predictions
         arrivals, patterns = np.asarray(found.arrivals), np.asarray(found.patterns)
         behaviors = np.asarray(found.behaviors)
@@ -179,7 +179,7 @@ def test_positive_weights_keep_probabilities_and_counts_in_range(seed):
 def test_components_add_up_to_the_population():
     """Arrivals integrate component by component, weighted by the shares."""
     with computing():
-        model, inputs = random_model(4), random_days(4)[0].between(0, 1)
+        model, inputs = random_crowd(4), random_days(4)[0].between(0, 1)
         state = model.initial_state()
         whole = np.asarray(model.predict(state, inputs).arrivals)
         shares = np.asarray(model.population.weights)
@@ -212,7 +212,7 @@ def test_components_add_up_to_the_population():
 def test_errors_stay_within_their_bounds(seed, readout):
     """With three nodes and wide populations the errors are large, and bounded all the same."""
     with computing():
-        model = random_model(seed, scale=1.0, nodes=3)
+        model = random_crowd(seed, scale=1.0, nodes=3)
         if readout == "separated":
             model = separate(model)
         inputs = random_days(seed)[0].between(0, 2)
@@ -237,7 +237,7 @@ def test_errors_stay_within_their_bounds(seed, readout):
 def test_a_bound_can_fail():
     """Halved, the probability bound no longer holds: the comparison above has teeth."""
     with computing():
-        model = random_model(1, scale=1.0, nodes=3)
+        model = random_crowd(1, scale=1.0, nodes=3)
         inputs, state = random_days(1)[0].between(0, 1), random_state(model, 1)
         error, bound = probability_errors(model, model.with_nodes(61), state, inputs)["probability"]
     assert (error > bound / 2).any()
@@ -249,7 +249,7 @@ def test_a_bound_can_fail():
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_errors_travel_no_faster_than_the_recursion_allows(seed):
     with computing():
-        model = random_model(seed, scale=0.8, nodes=3)
+        model = random_crowd(seed, scale=0.8, nodes=3)
         start = random_state(model, seed)
         ahead = each_day(random_days(seed)[0])
         path = list(propagate(model, model.with_nodes(61), start, ahead))
@@ -263,7 +263,7 @@ def test_errors_travel_no_faster_than_the_recursion_allows(seed):
 @given(seed=SEEDS)
 def test_states_keep_their_bounds_under_expected_feedback(seed):
     with computing():
-        model = random_model(seed, scale=1.0)
+        model = random_crowd(seed, scale=1.0)
         start = random_state(model, seed)
         ahead = each_day(random_days(seed)[0])
         path = list(limits(model, start, ahead))

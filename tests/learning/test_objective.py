@@ -14,7 +14,7 @@ from dgd.learning.objective import Objective, behavior_loss, count_loss
 from dgd.model import sweep
 from dgd.model.days import Inputs, log_likelihood
 from dgd.runtime import computing
-from support.random_models import random_days, random_model
+from support.random_crowds import random_days, random_crowd
 
 OBJECTIVE = Objective(penalty_weight=0.01, behavior_penalty=3.0, calendar_penalty=2.0)
 
@@ -49,7 +49,7 @@ def literal_objective(model, inputs, outcomes):
 @pytest.mark.parametrize("dim", [1, 2, 3])
 def test_fast_objective_equals_the_literal_day_by_day_one(dim):
     with computing():
-        model, days = random_model(7, dim), random_days(7)
+        model, days = random_crowd(7, dim), random_days(7)
         all_days = jax.jit(jax.value_and_grad(lambda m: OBJECTIVE.train(m, *days)[0]))
         fast, fast_gradient = all_days(model)
         slow, slow_gradient = jax.value_and_grad(lambda m: literal_objective(m, *days))(model)
@@ -61,7 +61,7 @@ def test_fast_objective_equals_the_literal_day_by_day_one(dim):
 
 def test_long_series_carry_over_equals_the_short_kernel(monkeypatch):
     with computing():
-        model, days = random_model(7), random_days(7, 12)
+        model, days = random_crowd(7), random_days(7, 12)
 
         def value():
             return float(jax.jit(lambda m: OBJECTIVE.train(m, *days)[0])(model))
@@ -73,7 +73,7 @@ def test_long_series_carry_over_equals_the_short_kernel(monkeypatch):
 
 def test_validation_continues_where_training_ended():
     with computing():
-        model, (inputs, outcomes) = random_model(6), random_days(6, 9)
+        model, (inputs, outcomes) = random_crowd(6), random_days(6, 9)
 
         @jax.jit
         def in_two_parts(m):
@@ -111,7 +111,7 @@ PARTS = {
 @pytest.fixture(scope="module")
 def two_dimensional():
     with computing():
-        model, days = random_model(12, dim=2), random_days(12)
+        model, days = random_crowd(12, dim=2), random_days(12)
         value = jax.jit(lambda m: OBJECTIVE.train(m, *days)[0])
         return model, value, jax.grad(value)(model)
 
@@ -136,7 +136,7 @@ def test_gradient_agrees_with_central_differences(two_dimensional, part):
 
 def test_count_loss_is_scipys_negative_binomial():
     with computing():
-        model, (inputs, outcomes) = random_model(2), random_days(2)
+        model, (inputs, outcomes) = random_crowd(2), random_days(2)
         found = jax.jit(lambda m: sweep.observe(m, inputs, outcomes, m.initial_state()))(
             model
         ).predictions
@@ -169,7 +169,7 @@ def replace_day(outcomes, day):
 
 def test_regulariser_is_a_mean_square_over_its_parameters():
     with computing():
-        model = random_model(1)
+        model = random_crowd(1)
         plain = Objective()
         names = ["feature_effect", "memory_effect", "fatigue_effect", "environment_effect"]
         parts = [getattr(model.behavior, name) for name in names]

@@ -14,7 +14,7 @@ from scipy.stats import norm
 from dgd.model.feedback import State
 from dgd.model.population import SCALE_FLOOR
 from dgd.runtime import computing
-from support.random_models import random_days, random_model
+from support.random_crowds import random_days, random_crowd
 
 SEEDS = st.integers(0, 10**6)
 
@@ -37,7 +37,7 @@ def rollout(model, inputs, outcomes, days, observed):
 @settings(max_examples=15, deadline=None)
 def test_probabilities_sum_to_one_and_counts_stay_within_arrivals(seed, scale):
     with computing():
-        model, (inputs, _) = random_model(seed, scale=scale), random_days(seed)
+        model, (inputs, _) = random_crowd(seed, scale=scale), random_days(seed)
         state = jax.tree.map(lambda x: jnp.repeat(x, 6, 0), model.initial_state())
         prediction = eqx.filter_jit(type(model).predict)(model, state, inputs)
         assert (prediction.patterns >= 0).all()
@@ -49,7 +49,7 @@ def test_probabilities_sum_to_one_and_counts_stay_within_arrivals(seed, scale):
 @pytest.mark.parametrize("dim", [1, 2, 3])
 def test_support_weights_sum_to_one_in_every_dimension(dim):
     with computing():
-        support = random_model(1, dim).population.support()
+        support = random_crowd(1, dim).population.support()
         assert support.points.shape[-1] == dim
         np.testing.assert_allclose(np.exp(support.log_weights).sum(-1), 1.0, atol=1e-12)
 
@@ -57,7 +57,7 @@ def test_support_weights_sum_to_one_in_every_dimension(dim):
 @pytest.mark.parametrize("dim", [1, 2])
 def test_nodes_have_the_mixture_mean_and_covariance(dim):
     with computing():
-        population = random_model(4, dim).population
+        population = random_crowd(4, dim).population
         points, log_weights = map(np.asarray, population.support())
         parts = (population.weights, population.means, population.factors)
         weights, means, factors = map(np.asarray, parts)
@@ -72,7 +72,7 @@ def test_nodes_have_the_mixture_mean_and_covariance(dim):
 
 def test_factors_are_lower_triangular_with_diagonals_above_the_floor():
     with computing():
-        factors = np.asarray(random_model(2, dim=3, scale=5.0).population.factors)
+        factors = np.asarray(random_crowd(2, dim=3, scale=5.0).population.factors)
     assert (np.diagonal(factors, axis1=-2, axis2=-1) > SCALE_FLOOR).all()
     np.testing.assert_array_equal(np.triu(factors, 1), 0.0)
 
@@ -80,7 +80,7 @@ def test_factors_are_lower_triangular_with_diagonals_above_the_floor():
 def test_one_dimensional_integrals_agree_with_scipy():
     """Arrivals and the first behaviour's rate by adaptive quadrature over the mixture."""
     with computing():
-        model, (inputs, _) = random_model(11, nodes=40), random_days(11, 1)
+        model, (inputs, _) = random_crowd(11, nodes=40), random_days(11, 1)
         state = model.initial_state()
         prediction = model.predict(state, inputs)
         weights, means = map(np.asarray, (model.population.weights, model.population.means))
@@ -110,7 +110,7 @@ def test_one_dimensional_integrals_agree_with_scipy():
 
 def test_zero_effort_gives_no_arrivals_and_the_limit_of_probabilities():
     with computing():
-        model, (inputs, _) = random_model(3), random_days(3)
+        model, (inputs, _) = random_crowd(3), random_days(3)
         state = jax.tree.map(lambda x: jnp.repeat(x, 6, 0), model.initial_state())
 
         def at(effort):
@@ -125,7 +125,7 @@ def test_zero_effort_gives_no_arrivals_and_the_limit_of_probabilities():
 
 def test_log_intensity_is_clipped():
     with computing():
-        model, (inputs, _) = random_model(3), random_days(3, 1)
+        model, (inputs, _) = random_crowd(3), random_days(3, 1)
         for level, bound in ((100.0, 10.0), (-100.0, -16.0)):
             intercept = jnp.full_like(model.arrival.intercept, level)
             pushed = eqx.tree_at(lambda m: m.arrival.intercept, model, intercept)
@@ -140,7 +140,7 @@ def test_states_stay_within_their_bounds(seed, scale, observed):
     """Memory and fatigue in [0, 1], unit states sum to zero, shift within appendix C's bound."""
     days = 5
     with computing():
-        model = random_model(seed, scale=scale)
+        model = random_crowd(seed, scale=scale)
         inputs, outcomes = random_days(seed, days)
         states, _ = rollout(model, inputs, outcomes, days, observed)
         feedback = model.feedback
@@ -158,7 +158,7 @@ def test_states_stay_within_their_bounds(seed, scale, observed):
 
 def test_expected_feedback_lets_arrival_states_decay():
     with computing():
-        model, (inputs, _) = random_model(8), random_days(8, 1)
+        model, (inputs, _) = random_crowd(8), random_days(8, 1)
         units = jnp.asarray([[0.5, -0.2, -0.3]])
         state = eqx.tree_at(
             lambda s: (s.common, s.unit), model.initial_state(), (jnp.asarray([0.7]), units)
@@ -174,7 +174,7 @@ def test_expected_feedback_lets_arrival_states_decay():
 
 def test_inactive_units_do_not_enter_the_mean_innovation():
     with computing():
-        model, (inputs, outcomes) = random_model(5), random_days(5)
+        model, (inputs, outcomes) = random_crowd(5), random_days(5)
         today = inputs.between(1, 2)
         assert today.active[0].tolist() == [0.0, 1.0, 1.0]
         state = model.initial_state()
@@ -188,7 +188,7 @@ def test_inactive_units_do_not_enter_the_mean_innovation():
 
 def test_first_loading_is_the_first_unit_vector():
     with computing():
-        loading = random_model(1, dim=3).behavior.loading
+        loading = random_crowd(1, dim=3).behavior.loading
     np.testing.assert_array_equal(loading[0], [1.0, 0.0, 0.0])
 
 

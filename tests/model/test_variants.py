@@ -9,7 +9,7 @@ import dgd
 from dgd.model.population import GaussianMixture, matched_points, single_point
 from dgd.model.readout import Separated
 from dgd.runtime import computing
-from support.random_models import random_model
+from support.random_crowds import random_crowd
 from support.variants import VARIANTS
 
 
@@ -62,7 +62,7 @@ def trainable_in(part):
 
 def test_discrete_points_match_the_mixtures_mean_and_variance():
     with computing():
-        mixture = random_model(3).population
+        mixture = random_crowd(3).population
         assert isinstance(mixture, GaussianMixture)
         points, weights = map(np.asarray, matched_points(mixture).support())
         nodes, node_weights = map(np.asarray, mixture.support())
@@ -77,7 +77,7 @@ def test_discrete_points_match_the_mixtures_mean_and_variance():
 def test_two_gaussians_and_three_points_have_five_effective_parameters():
     """One share less than there are shares, for they sum to one."""
     with computing():
-        mixture = random_model(3).population
+        mixture = random_crowd(3).population
         cohorts = len(mixture.logits)
         assert trainable_in(mixture) / cohorts - 1 == 5
         assert trainable_in(matched_points(mixture)) / cohorts - 1 == 5

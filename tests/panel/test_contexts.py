@@ -15,7 +15,7 @@ from dgd.learning.objective import Objective
 from dgd.model.context import EventContext
 from dgd.panel.contexts import EventCounts
 from dgd.runtime import computing
-from support.random_models import BEHAVIORS, random_days, random_model
+from support.random_crowds import BEHAVIORS, random_days, random_crowd
 
 OBJECTIVE = Objective(penalty_weight=0.01, behavior_penalty=3.0, calendar_penalty=2.0)
 
@@ -31,7 +31,7 @@ def one_by_one(outcomes):
 def test_events_that_share_context_train_like_their_counts():
     """Appendix B.1: the two objectives differ by a constant that no parameter moves."""
     with computing():
-        model, (inputs, outcomes) = random_model(1), random_days(1)
+        model, (inputs, outcomes) = random_crowd(1), random_days(1)
         with_events = eqx.tree_at(
             lambda o: o.events, outcomes, one_by_one(outcomes), is_leaf=lambda x: x is None
         )

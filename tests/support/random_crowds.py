@@ -1,18 +1,27 @@
-"""Random valid models and days, for tests that must hold for all of them."""
+"""Random valid crowds and days, for tests that must hold for all of them."""
 
 import jax.numpy as jnp
 import numpy as np
 
-from dgd.model.days import Inputs, Outcomes
-from dgd.model.feedback import Feedback, Reference
-from dgd.model.model import Model
-from dgd.model.observation import Arrival, Behavior
-from dgd.model.population import GaussianMixture
+from dgd.model import (
+    Arrival,
+    ArrivalEnvironment,
+    Crowd,
+    Fatigue,
+    Feedback,
+    GaussianMixture,
+    Inputs,
+    Memory,
+    Outcomes,
+    Reference,
+    Response,
+    Shift,
+)
 
 UNITS, COHORTS, BEHAVIORS, FEATURES, COMPONENTS = 3, 2, 3, 4, 2
 
 
-def random_model(seed: int, dim: int = 1, scale: float = 0.3, nodes: int = 5) -> Model:
+def random_crowd(seed: int, dim: int = 1, scale: float = 0.3, nodes: int = 5) -> Crowd:
     rng = np.random.default_rng(seed)
 
     def draw(*shape: int) -> jnp.ndarray:
@@ -27,24 +36,25 @@ def random_model(seed: int, dim: int = 1, scale: float = 0.3, nodes: int = 5) ->
         nodes=nodes,
     )
     arrival = Arrival(draw(UNITS, COHORTS), draw(FEATURES), draw(dim))
-    behavior = Behavior(
+    response = Response(
         unit_intercept=draw(UNITS, BEHAVIORS),
         cohort_intercept=draw(COHORTS, BEHAVIORS),
         feature_effect=draw(FEATURES, BEHAVIORS),
-        memory_effect=draw(BEHAVIORS, BEHAVIORS),
-        fatigue_effect=draw(BEHAVIORS),
-        environment_effect=draw(BEHAVIORS),
         free_loading=draw(BEHAVIORS - 1, dim),
         dependence_entries=draw(BEHAVIORS * (BEHAVIORS - 1) // 2),
     )
-    factors = [draw() for _ in range(6)]
-    feedback = Feedback(*factors, draw(BEHAVIORS, dim), draw(dim))
+    carried = (
+        Memory(draw(), draw(BEHAVIORS, BEHAVIORS)),
+        Fatigue(draw(), draw(BEHAVIORS)),
+        Shift(draw(), draw(BEHAVIORS, dim), draw(dim)),
+    )
+    environment = ArrivalEnvironment(draw(), draw(), draw(), draw(BEHAVIORS))
     reference = Reference(
         log_baseline=draw(UNITS, COHORTS),
         rates=jnp.asarray(rng.uniform(0.05, 0.95, (COHORTS, BEHAVIORS))),
         size=jnp.asarray(rng.uniform(5.0, 30.0, COHORTS)),
     )
-    return Model(population, arrival, behavior, feedback, reference)
+    return Crowd(population, arrival, response, Feedback(carried, environment), reference)
 
 
 def random_days(seed: int, days: int = 6, dispersion: float = 50.0) -> tuple[Inputs, Outcomes]:
