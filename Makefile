@@ -12,7 +12,7 @@ demo: $(VENV)/.installed
 	$(BIN)/dgd demo --output demo-output
 
 test: $(VENV)/.test-installed
-	$(BIN)/python -m pytest $(PARALLEL)
+	$(BIN)/python -m pytest $(PARALLEL) --durations=10
 
 test-all: $(VENV)/.test-installed
 	$(BIN)/python -m pytest $(PARALLEL) -m "" --durations=25
@@ -32,7 +32,7 @@ engines: $(VENV)/.test-installed
 	$(BIN)/python -m pytest tests/counting/test_engines.py
 
 clean:
-	rm -rf $(VENV) demo-output
+	rm -rf $(VENV) demo-output campaign-output
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("dgd needs Python 3.11 or newer; set PYTHON=python3.11") if sys.version_info < (3, 11) else 0'

@@ -78,12 +78,12 @@ class DGD(Settings):
         validation = record(split.train_stop, split.validation_stop, self.dispersion)
         shape = shape_of(self, panel, maker)
         attempts = []
-        for place in self.starts:
-            start = STARTS[place](panel, split)
+        for name in self.starts:
+            start = STARTS[name](panel, split)
             for seed in seeds:
                 first = first_crowd(self, shape, start, seed)
                 attempts.append(
-                    Attempt.of(seed, place, first, first.trainable(), training, validation)
+                    Attempt.of(seed, name, first, first.trainable(), training, validation)
                 )
         return attempts
 

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from dgd.choice import ChoiceFit, Markets
-from dgd.learning.loop import Run
+from dgd.learning.runs import Run
 from dgd.runtime import computing
 from support.random_choice import SIZES, make, offers_table, random_fit
 from support.refusals import refused

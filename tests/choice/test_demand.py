@@ -11,7 +11,7 @@ from scipy.special import softmax
 
 from dgd.choice import ChoiceDemand, Offers, Scales, price_derivatives, shares
 from dgd.choice.demand import Demand
-from dgd.model.population import POPULATIONS
+from dgd.model.population.named import POPULATIONS
 from dgd.runtime import computing
 from support.random_choice import SIZES, make, random_demand
 
@@ -100,7 +100,7 @@ def test_elasticities_and_diversion_equal_finite_differences():
     assert len(elasticity) == (markets.available.sum(1) ** 2).sum()
     for k, product in enumerate(markets.products):
         up, down = (
-            Demand(demand.models, markets.with_scaled_prices({product: 1 + side * step})).shares
+            Demand(demand.parameters, markets.with_scaled_prices({product: 1 + side * step})).shares
             for side in (1, -1)
         )
         for m, market in enumerate(markets.markets):

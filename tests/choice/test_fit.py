@@ -17,7 +17,6 @@ from dgd.choice import (
     SimulatedMarkets,
     discrete_world,
     gaussian_world,
-    load,
     simulate_markets,
 )
 from dgd.paper.choice_recovery import SEEDS, recover
@@ -130,7 +129,7 @@ def test_every_population_goes_the_same_way(population: str, known: dgd.choice.M
     assert fit.segments().height == types[population]
     assert fit.elasticities().height == 28 * 9
     fit.save(tmp_path / "fit.dgd")
-    assert load(tmp_path / "fit.dgd").predict().equals(fit.predict())
+    assert dgd.load(tmp_path / "fit.dgd").predict().equals(fit.predict())
 
 
 def test_several_starts_never_validate_worse_than_one(known: dgd.choice.Markets, fit: ChoiceFit):
@@ -189,7 +188,7 @@ def test_attributes_that_follow_from_others_are_remarked_on():
 def test_a_saved_fit_is_the_same_fit(fit: ChoiceFit, tmp_path: Path):
     path = tmp_path / "choice.dgd"
     fit.save(path)
-    again = load(path)
+    again = dgd.load(path)
     assert again.settings == fit.settings
     assert again.training == fit.training
     assert again.price_range == fit.price_range

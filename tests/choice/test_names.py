@@ -30,7 +30,7 @@ def test_no_class_of_choice_has_the_name_of_one_of_the_core():
     files = set(SOURCE.rglob("*.py"))
     own = {file for file in files if "choice" in file.relative_to(SOURCE).as_posix()}
     choice, core = (set().union(*map(names, part)) for part in (own, files - own))
-    assert {"Markets", "Utility", "ModelFile"} <= choice
+    assert {"Markets", "Utility", "ChoiceDemand"} <= choice
     assert choice & core <= PRIVATE
 
 

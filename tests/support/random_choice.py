@@ -7,8 +7,9 @@ import numpy as np
 import polars as pl
 
 from dgd.choice import ChoiceDemand, ChoiceFit, ChoiceSettings, Markets, Scales, Utility
-from dgd.learning.loop import Run
-from dgd.model.population import POPULATIONS, GaussianMixture
+from dgd.learning.runs import Run
+from dgd.model import GaussianMixture
+from dgd.model.population.named import POPULATIONS
 from dgd.runtime import computing
 
 ATTRIBUTES = ["quality", "style"]

@@ -76,19 +76,18 @@ class Tried(NamedTuple):
 class DeepAR:
     """DeepAR-joint, ready to be fitted; `DeepAR.paper()` is the paper's own.
 
-    **Arguments:**
-
-    - `start`: "rates" is the paper's: mark biases from the training rates and no dependence,
-        which Adam then needs more than a hundred epochs to learn while the rest overfits.
-        "training" starts with the training days' patterns and mean counts, has the
-        lower validation objective, and is the stronger opponent in behaviours.
-    - `widths`: of the LSTM, to choose from on the validation days, for each seed by itself.
-    - `epochs`, `learning_rate`, `clip_norm`, `patience`: of Adam and early stopping. The
-        paper names no patience; 30 is the longest it uses anywhere.
-    - `count_weight`, `penalty_weight`: of counts against behaviours, and of the mean
-        squared parameter.
-    - `histories`: sampled count histories behind a forecast of more than one day.
-    - `calendar`, `summary_retention`: of the covariates, as in `dgd.DGD`.
+    Args:
+        start: "rates" is the paper's: mark biases from the training rates and no dependence,
+            which Adam then needs more than a hundred epochs to learn while the rest overfits.
+            "training" starts with the training days' patterns and mean counts, has the
+            lower validation objective, and is the stronger opponent in behaviours.
+        widths: of the LSTM, to choose from on the validation days, for each seed by itself.
+        epochs, learning_rate, clip_norm, patience: of Adam and early stopping. The
+            paper names no patience; 30 is the longest it uses anywhere.
+        count_weight, penalty_weight: of counts against behaviours, and of the mean
+            squared parameter.
+        histories: sampled count histories behind a forecast of more than one day.
+        calendar, summary_retention: of the covariates, as in `dgd.DGD`.
     """
 
     start: str = "training"

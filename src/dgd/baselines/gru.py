@@ -51,15 +51,14 @@ from dgd.tables.periods import Moment
 class GRU:
     """A GRU predictor, ready to be fitted.
 
-    **Arguments:**
-
-    - `projection`: "full" or "restricted".
-    - `width`: of the hidden state. On the KuaiRand shape (5 units, 9 cohorts, 7 behaviours,
-        no weekdays) width 5 gives the full projection 569 trainable parameters and the
-        restricted one 564; the paper's has 565 and says no more of its shape.
-    - `epochs`, `learning_rate`, `clip_norm`, `patience`: of Adam and early stopping.
-    - `count_weight`, `expected_weight`, `penalty_weight`, `dispersion`: as in `dgd.DGD`.
-    - `calendar`, `summary_retention`: of the covariates, as in `dgd.DGD`.
+    Args:
+        projection: "full" or "restricted".
+        width: of the hidden state. On the KuaiRand shape (5 units, 9 cohorts, 7 behaviours,
+            no weekdays) width 5 gives the full projection 569 trainable parameters and the
+            restricted one 564; the paper's has 565 and says no more of its shape.
+        epochs, learning_rate, clip_norm, patience: of Adam and early stopping.
+        count_weight, expected_weight, penalty_weight, dispersion: as in `dgd.DGD`.
+        calendar, summary_retention: of the covariates, as in `dgd.DGD`.
     """
 
     projection: str = "full"

@@ -44,7 +44,7 @@ Remembered: TypeAlias = Float[np.ndarray, "step origin unit cohort pattern"]
 
 
 @runtime_checkable
-class Memory(Protocol):
+class LookBack(Protocol):
     """Pattern counts that each origin looks back on, for every step ahead of it."""
 
     def __call__(
@@ -56,9 +56,8 @@ class Memory(Protocol):
 class History(ABC):
     """A historical baseline, ready to be fitted.
 
-    **Arguments:**
-
-    - `taus`: smoothing strengths to choose from on the validation days.
+    Args:
+        taus: smoothing strengths to choose from on the validation days.
     """
 
     taus: Sequence[float] = TAUS
@@ -94,9 +93,9 @@ class HistoryFit:
     """What was chosen on the validation days."""
     validation_nll: float
     """Event-weighted joint NLL of the validation days, one day ahead."""
-    volume: Memory
+    volume: LookBack
     """Its counts, summed over patterns, are the arrivals forecast."""
-    composition: Memory
+    composition: LookBack
     """Its counts are S."""
     tau: float
 
@@ -137,7 +136,7 @@ def validation_origins(split: Split) -> Int[np.ndarray, " origin"]:
 
 
 def least_nll(
-    panel: Panel, split: Split, memories: Iterable[Memory], taus: Sequence[float]
+    panel: Panel, split: Split, memories: Iterable[LookBack], taus: Sequence[float]
 ) -> tuple[int, float, float]:
     """Number of the memory and tau of least validation NLL, and that NLL; the first of equals."""
     days = slice(split.train_stop, split.validation_stop)

@@ -23,9 +23,8 @@ from dgd.panel.split import Split
 class LastDayHistory(History):
     """Forecasts the counts and pattern shares of the last day observed.
 
-    **Arguments:**
-
-    - `taus`: smoothing strengths to choose from on the validation days.
+    Args:
+        taus: smoothing strengths to choose from on the validation days.
     """
 
     def choose(self, panel: Panel, split: Split) -> HistoryFit:

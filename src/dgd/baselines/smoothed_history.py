@@ -39,11 +39,10 @@ HALF_LIVES = (1.0, 3.0, 7.0)
 class SmoothedHistory(History):
     """Forecasts exponentially averaged counts and their pattern shares.
 
-    **Arguments:**
-
-    - `half_lives`: after how many days (hours, weeks: the panel's own period) a count has
-        lost half its weight; to choose from on the validation days.
-    - `taus`: smoothing strengths to choose from with them.
+    Args:
+        half_lives: after how many days (hours, weeks: the panel's own period) a count has
+            lost half its weight; to choose from on the validation days.
+        taus: smoothing strengths to choose from with them.
     """
 
     half_lives: Sequence[float] = HALF_LIVES

@@ -24,9 +24,8 @@ from dgd.panel.split import Split
 class TrainingHistory(History):
     """Forecasts the training period's mean counts and pattern shares.
 
-    **Arguments:**
-
-    - `taus`: smoothing strengths to choose from on the validation days.
+    Args:
+        taus: smoothing strengths to choose from on the validation days.
     """
 
     def choose(self, panel: Panel, split: Split) -> HistoryFit:

@@ -22,7 +22,7 @@ from jaxtyping import Bool, Int
 from dgd.baselines.joint_history import (
     History,
     HistoryFit,
-    Memory,
+    LookBack,
     Remembered,
     Setting,
     least_nll,
@@ -43,10 +43,9 @@ WEEK = np.timedelta64(7, "D")
 class WeekdayHistory(History):
     """Forecasts the mean of the same weekday over the last weeks.
 
-    **Arguments:**
-
-    - `weeks`: numbers of weeks k to choose from on the validation days.
-    - `taus`: smoothing strengths to choose from.
+    Args:
+        weeks: numbers of weeks k to choose from on the validation days.
+        taus: smoothing strengths to choose from.
     """
 
     weeks: Sequence[int] = WEEKS
@@ -61,7 +60,7 @@ class WeekdayHistory(History):
         """Choose k by the validation arrivals, then source and tau by their joint NLL."""
         k = min(self.weeks, key=lambda weeks: _validation_error(panel, split, weeks))
         volume = partial(weekday_mean, weeks=k)
-        sources: dict[str, Memory] = {
+        sources: dict[str, LookBack] = {
             "same weekdays": partial(weekday_total, weeks=k),
             "training": training_total,
         }

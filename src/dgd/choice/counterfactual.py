@@ -6,24 +6,43 @@ cohorts of the old ones; the checks of a user's own table are made again.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 import polars as pl
 from narwhals.typing import IntoFrame
 
 from dgd.choice.grids import offer_grids
-from dgd.choice.offer_table import read_offers
+from dgd.choice.offer_table import OfferColumns, read_offers
 from dgd.errors import InputError
 from dgd.tables import checks
 from dgd.tables.checks import ROW
 from dgd.tables.frames import to_polars
 from dgd.tables.labels import Label
 
-if TYPE_CHECKING:
-    from dgd.choice.markets import Markets
+
+@runtime_checkable
+class OfferedMarkets(Protocol):
+    """What a change needs to know of `Markets`, a dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def columns(self) -> OfferColumns: ...
+    @property
+    def markets(self) -> tuple[Label, ...]: ...
+    @property
+    def products(self) -> tuple[Label, ...]: ...
+    @property
+    def attribute_names(self) -> tuple[str, ...]: ...
+    @property
+    def given_attributes(self) -> list[str]: ...
+    def rows(self) -> pl.DataFrame: ...
 
 
-def with_prices(markets: "Markets", prices: Mapping[Label, float] | IntoFrame) -> "Markets":
+Changed = TypeVar("Changed", bound=OfferedMarkets)
+
+
+def with_prices(markets: Changed, prices: Mapping[Label, float] | IntoFrame) -> Changed:
     """Other prices, where `prices` names a product, and a market if it has that column."""
     columns = markets.columns
     if isinstance(prices, Mapping):
@@ -35,7 +54,7 @@ def with_prices(markets: "Markets", prices: Mapping[Label, float] | IntoFrame) -
     return _replaced(markets, table, [columns.price])
 
 
-def with_scaled_prices(markets: "Markets", factors: Mapping[Label, float] | float) -> "Markets":
+def with_scaled_prices(markets: Changed, factors: Mapping[Label, float] | float) -> Changed:
     """Every price multiplied by its product's factor, 1 where none is given."""
     columns = markets.columns
     if not isinstance(factors, Mapping):
@@ -53,8 +72,8 @@ def with_scaled_prices(markets: "Markets", factors: Mapping[Label, float] | floa
 
 
 def with_attributes(
-    markets: "Markets", values: Mapping[Label, Mapping[str, float]] | IntoFrame
-) -> "Markets":
+    markets: Changed, values: Mapping[Label, Mapping[str, float]] | IntoFrame
+) -> Changed:
     """Other attributes, where `values` names a product, and a market if it has that column."""
     columns = markets.columns
     if isinstance(values, Mapping):
@@ -84,7 +103,7 @@ def _one_row_per_product(values: Mapping[Label, Mapping[str, float]], product: s
     return pl.DataFrame(columns, strict=False)
 
 
-def with_products(markets: "Markets", offers: IntoFrame) -> "Markets":
+def with_products(markets: Changed, offers: IntoFrame) -> Changed:
     """More on offer; a product listed as unavailable gives way to its new offer."""
     columns = markets.columns
     table = _table(offers, "offers")
@@ -115,8 +134,8 @@ def with_products(markets: "Markets", offers: IntoFrame) -> "Markets":
 
 
 def without_products(
-    markets: "Markets", products: Sequence[Label], in_markets: Sequence[Label] | None
-) -> "Markets":
+    markets: Changed, products: Sequence[Label], in_markets: Sequence[Label] | None
+) -> Changed:
     """`products` no longer available; they stay listed, so that a comparison shows the loss."""
     columns = markets.columns
     checks.refuse_text(products, "products")
@@ -152,7 +171,7 @@ def _table(frame: Any, name: str) -> pl.DataFrame:
     return table
 
 
-def _keyed(markets: "Markets", table: pl.DataFrame, name: str) -> pl.DataFrame:
+def _keyed(markets: Changed, table: pl.DataFrame, name: str) -> pl.DataFrame:
     """`table` with its rows numbered, each speaking of an offer that exists, once."""
     columns = markets.columns
     checks.refuse_empty(table, name)
@@ -165,14 +184,14 @@ def _keyed(markets: "Markets", table: pl.DataFrame, name: str) -> pl.DataFrame:
     return table
 
 
-def _refuse_unknown(markets: "Markets", table: pl.DataFrame, name: str, key: str) -> None:
+def _refuse_unknown(markets: Changed, table: pl.DataFrame, name: str, key: str) -> None:
     labels = markets.markets if key == markets.columns.market else markets.products
     known = pl.col(key).cast(pl.String).is_in([str(label) for label in labels])
     way_out = "is not in the markets; correct the label."
     checks.refuse(table, name, key, ~known, way_out)
 
 
-def _replaced(markets: "Markets", changes: pl.DataFrame, values: Sequence[str]) -> "Markets":
+def _replaced(markets: Changed, changes: pl.DataFrame, values: Sequence[str]) -> Changed:
     """The markets with `values` taken from `changes` wherever it has one."""
     rows = markets.rows()
     keys = [key for key in markets.columns.keys if key in changes.columns]
@@ -190,7 +209,7 @@ def _replaced(markets: "Markets", changes: pl.DataFrame, values: Sequence[str]) 
     )
 
 
-def _remade(markets: "Markets", rows: pl.DataFrame) -> "Markets":
+def _remade(markets: Changed, rows: pl.DataFrame) -> Changed:
     """Markets from changed rows, in the old order of markets, their sales no longer known."""
     columns = replace(markets.columns, count=None)
     checked = read_offers(rows, columns, markets.given_attributes, "the changed markets").drop(ROW)

@@ -28,17 +28,17 @@ def type_rows(types: Types, cohorts: Sequence[Label]) -> list[dict[str, Any]]:
     """Every cohort's response types; dimensions are numbered where there are several."""
     share, mean, spread = (np.asarray(part) for part in types)
     rows = []
-    for place, component in np.ndindex(*share.shape):
+    for index, component in np.ndindex(*share.shape):
         row = {
-            "cohort": cohorts[place],
+            "cohort": cohorts[index],
             "type": component + 1,
-            "share": float(share[place, component]),
+            "share": float(share[index, component]),
         }
         dims = mean.shape[-1]
         for d in range(dims):
             suffix = "" if dims == 1 else f" {d + 1}"
-            row[f"mean{suffix}"] = float(mean[place, component, d])
-            row[f"spread{suffix}"] = float(spread[place, component, d])
+            row[f"mean{suffix}"] = float(mean[index, component, d])
+            row[f"spread{suffix}"] = float(spread[index, component, d])
         rows.append(row)
     return rows
 

@@ -18,15 +18,14 @@ from dgd.model.sweep import Sweep, expect_next, observe
 class Objective:
     """The weights of the objective's terms.
 
-    **Arguments:**
-
-    - `count_weight`: alpha, of arrival counts against behaviour patterns.
-    - `expected_weight`: beta, of the expected-feedback branch.
-    - `penalty_weight`: lambda_R, of the regulariser.
-    - `dispersion`: r of the negative-binomial working likelihood.
-    - `behavior_penalty`: how many times harder the behaviour head's feature, memory,
-        fatigue and environment effects are penalised than the other coefficients.
-    - `calendar_penalty`: the same for the arrival head's feature effects.
+    Args:
+        count_weight: alpha, of arrival counts against behaviour patterns.
+        expected_weight: beta, of the expected-feedback branch.
+        penalty_weight: lambda_R, of the regulariser.
+        dispersion: r of the negative-binomial working likelihood.
+        behavior_penalty: how many times harder the behaviour head's feature, memory,
+            fatigue and environment effects are penalised than the other coefficients.
+        calendar_penalty: the same for the arrival head's feature effects.
     """
 
     count_weight: float

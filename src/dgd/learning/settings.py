@@ -45,31 +45,30 @@ class Settings:
     The defaults were chosen by the validation objective on both Online Retail windows, the
     late KuaiRand window and simulated worlds; no test day took part.
 
-    **Arguments:**
-
-    - `components`: K, Gaussian response types per cohort.
-    - `nodes`: quadrature nodes per component and dimension.
-    - `dim`: d, dimensions of the propensity.
-    - `population`: "gaussian", the learned mixture; "fixed", the mixture frozen at its start;
-        "discrete", three learned points per cohort; "point", one.
-    - `dynamics`: "feedback", or "none" for a model that carries nothing from day to day
-        beside the history summaries.
-    - `readout`: "weighted", people answer as often as they are reached; "separated", arrivals
-        and behaviour integrate populations of their own.
-    - `supervision`: "counts", all arrivals of a cell share its features; "events", each is
-        also told apart by the panel's context columns.
-    - `start`: "warmup" starts from warm-up rates, as the paper does; "training" from mean
-        arrivals of the training days and a pooled logistic fit of the patterns; "best"
-        trains from both and keeps, for every seed, the one that validates better.
-    - `calendar`: "auto" gives weekday effects where training holds at least two weeks.
-    - `summary_retention`: of the exponential averages behind the history summaries.
-    - `initial_scale`: standard deviation of every component at the start.
-    - `epochs`, `learning_rate`, `clip_norm`, `patience`: of Adam and early stopping.
-    - `count_weight`, `expected_weight`, `penalty_weight`: alpha, beta and lambda_R.
-    - `dispersion`: r of the negative-binomial working likelihood.
-    - `behavior_penalty`, `calendar_penalty`: how many times harder the regulariser holds
-        the behaviour head's feature, memory, fatigue and environment effects, and the
-        arrival head's feature effects, than the other coefficients.
+    Args:
+        components: K, Gaussian response types per cohort.
+        nodes: quadrature nodes per component and dimension.
+        dim: d, dimensions of the propensity.
+        population: "gaussian", the learned mixture; "fixed", the mixture frozen at its start;
+            "discrete", three learned points per cohort; "point", one.
+        dynamics: "feedback", or "none" for a model that carries nothing from day to day
+            beside the history summaries.
+        readout: "weighted", people answer as often as they are reached; "separated", arrivals
+            and behaviour integrate populations of their own.
+        supervision: "counts", all arrivals of a cell share its features; "events", each is
+            also told apart by the panel's context columns.
+        start: "warmup" starts from warm-up rates, as the paper does; "training" from mean
+            arrivals of the training days and a pooled logistic fit of the patterns; "best"
+            trains from both and keeps, for every seed, the one that validates better.
+        calendar: "auto" gives weekday effects where training holds at least two weeks.
+        summary_retention: of the exponential averages behind the history summaries.
+        initial_scale: standard deviation of every component at the start.
+        epochs, learning_rate, clip_norm, patience: of Adam and early stopping.
+        count_weight, expected_weight, penalty_weight: alpha, beta and lambda_R.
+        dispersion: r of the negative-binomial working likelihood.
+        behavior_penalty, calendar_penalty: how many times harder the regulariser holds
+            the behaviour head's feature, memory, fatigue and environment effects, and the
+            arrival head's feature effects, than the other coefficients.
     """
 
     components: int = 2

@@ -6,7 +6,7 @@ DGD, the choice model and the neural opponents are all `Trained`.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import polars as pl
 
@@ -78,7 +78,7 @@ class Trained(ABC):
 
     @classmethod
     @abstractmethod
-    def restored(cls, facts: dict[str, Any], tensors: Tensors) -> Self:
+    def restored(cls, facts: dict[str, Any], tensors: Tensors) -> "Trained":
         """The fit that `stored` and its runs describe."""
 
     def __repr__(self) -> str:

@@ -40,7 +40,7 @@ class EventCounts:
         """
         keys = [*CELL, *names]
         keyed = table.with_columns(
-            *(pl.Series(key, place) for key, place in zip(CELL, cell, strict=True))
+            *(pl.Series(key, index) for key, index in zip(CELL, cell, strict=True))
         )
         groups = keyed.select(keys).unique().sort(keys).with_row_index("__dgd_group__")
         placed = keyed.join(groups, on=keys, how="left", maintain_order="left")

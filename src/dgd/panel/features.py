@@ -51,12 +51,11 @@ class Scaling:
 class FeatureMaker:
     """How features are made from a panel, fixed on the training days.
 
-    **Arguments:**
-
-    - `calendar`: "weekday", "none", or what `choose_calendar` picked.
-    - `retention`: of the exponential averages behind the summaries.
-    - `first_arrivals`, `first_behaviors`: daily means the averages start from.
-    - `rates`: reference behaviour rates that the summaries are smoothed towards.
+    Args:
+        calendar: "weekday", "none", or what `choose_calendar` picked.
+        retention: of the exponential averages behind the summaries.
+        first_arrivals, first_behaviors: daily means the averages start from.
+        rates: reference behaviour rates that the summaries are smoothed towards.
     """
 
     calendar: str

@@ -80,8 +80,8 @@ def read_counts_table(
 
 def check_context_names(context: Sequence[str], taken: Sequence[str]) -> None:
     checks.refuse_text(context, "context")
-    for place, name in enumerate(context):
-        if name in taken or name in TAKEN or name in context[:place]:
+    for index, name in enumerate(context):
+        if name in taken or name in TAKEN or name in context[:index]:
             raise InputError(f'context names "{name}", which is in use; rename that column.')
 
 

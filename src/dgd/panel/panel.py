@@ -78,24 +78,23 @@ class Panel:
     ) -> "Panel":
         """Read a long table: one row per date, unit, cohort and joint pattern.
 
-        **Arguments:**
-
-        - `counts`: the table, its rows in any order; dates without rows are
-            dates on which nothing happened.
-        - `unit`, `cohort`: their columns, or `None` where there is only one.
-        - `behaviors`: one 0/1 column each; their order is the order in which
-            a behaviour may depend on earlier ones.
-        - `context`: numeric columns that tell events of a cell apart (the hour, the place on
-            the page); rows are then per date, unit, cohort, context and joint pattern, and
-            `DGD(supervision="events")` learns from them.
-        - `sizes`: the cohorts' reference sizes n, as `{cohort: size}` or a table with
-            `cohort` and `size` (and `unit` or `date` where sizes differ between them).
-        - `effort`: a table with `date`, `effort` and, where they matter, `unit`, `cohort`.
-        - `features`: a table keyed like `effort`; every other column is a feature.
-        - `period`: "hour", "day" or "week".
-        - `units`, `cohorts`: their labels in the order wanted, where the counts may not
-            show them all; without them, what the counts hold, sorted.
-        - `start`, `end`: the first and last date observed, where nothing arrived on them.
+        Args:
+            counts: the table, its rows in any order; dates without rows are
+                dates on which nothing happened.
+            unit, cohort: their columns, or `None` where there is only one.
+            behaviors: one 0/1 column each; their order is the order in which
+                a behaviour may depend on earlier ones.
+            context: numeric columns that tell events of a cell apart (the hour, the place on
+                the page); rows are then per date, unit, cohort, context and joint pattern, and
+                `DGD(supervision="events")` learns from them.
+            sizes: the cohorts' reference sizes n, as `{cohort: size}` or a table with
+                `cohort` and `size` (and `unit` or `date` where sizes differ between them).
+            effort: a table with `date`, `effort` and, where they matter, `unit`, `cohort`.
+            features: a table keyed like `effort`; every other column is a feature.
+            period: "hour", "day" or "week".
+            units, cohorts: their labels in the order wanted, where the counts may not
+                show them all; without them, what the counts hold, sorted.
+            start, end: the first and last date observed, where nothing arrived on them.
 
         Effort and features may reach past the last counted date; that part is
         what forecasts of those dates will use.

@@ -18,7 +18,7 @@ from dgd.baselines import (
 from dgd.datasets import Dataset
 from dgd.estimator import DGD
 from dgd.forecasting.protocol import Fitted, Forecaster
-from dgd.paper.windows import Progress, Windows
+from dgd.paper.windows import Tell, Windows
 from dgd.scoring.backtesting import Backtest, backtest
 
 SEEDS = (20260915, 20260916, 20260917)
@@ -79,7 +79,7 @@ class Scored:
     """Backtests of all models, made when a table first needs them and then kept."""
 
     windows: Windows
-    progress: Progress
+    progress: Tell
     done: dict[str, Backtest] = field(default_factory=dict)
 
     def on(self, window: str) -> Backtest:

@@ -17,7 +17,7 @@ from dgd.paper.history_selection import history_selection
 from dgd.paper.models import Scored
 from dgd.paper.numerical import numerical
 from dgd.paper.retail_behavior_counts import retail_behavior_counts
-from dgd.paper.windows import Progress, Windows
+from dgd.paper.windows import Tell, Windows
 
 TABLES: dict[str, Callable[[Scored], pl.DataFrame]] = {
     "data-windows": data_windows,
@@ -36,7 +36,7 @@ WITHOUT_DATA = {"dynamics-recovery", "choice-recovery"}
 
 
 def reproduce(
-    names: Sequence[str], folder: Path | None, progress: Progress
+    names: Sequence[str], folder: Path | None, progress: Tell
 ) -> tuple[dict[str, pl.DataFrame], Scored]:
     """Compute the tables `names` on the data of `folder`; models are fitted once for all."""
     for name in names:

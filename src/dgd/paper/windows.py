@@ -9,7 +9,8 @@ from typing import TypeAlias
 from dgd.datasets import Dataset, kuairand, online_retail
 from dgd.errors import InputError
 
-Progress: TypeAlias = Callable[[str], None]
+Tell: TypeAlias = Callable[[str], None]
+"""Told in a sentence what is being done, or left out and why."""
 
 RETAIL = {"Retail 2010": 2010, "Retail 2011": 2011}
 KUAIRAND = {"Standard": "standard", "Random": "random", "KuaiRand late": "late"}
@@ -21,7 +22,7 @@ class Windows:
     """Data sets of a folder, read when they are first asked for."""
 
     folder: Path | None
-    tell: Progress
+    tell: Tell
     """Told, in a sentence, of every window that is left out, and why."""
 
     @cached_property
@@ -44,7 +45,7 @@ class Windows:
         return {**self.kuairand, **self.retail}
 
 
-def _readable(loaders: Mapping[str, Callable[[], Dataset]], tell: Progress) -> dict[str, Dataset]:
+def _readable(loaders: Mapping[str, Callable[[], Dataset]], tell: Tell) -> dict[str, Dataset]:
     """Those data sets whose files are there and whole."""
     found = {}
     for name, load in loaders.items():

@@ -106,16 +106,15 @@ def backtest(
 ) -> Backtest:
     """Fit every forecaster, predict the test days from rolling origins, and score.
 
-    **Arguments:**
-
-    - `forecasters`: by name; objects with `fit`, or already fitted ones with `predict`
-        (see `dgd.forecasting`), your own included.
-    - `horizons`: how many days ahead; each is scored at its endpoint.
-    - `train_end`, `validation_end`, `warmup_end`: as in `DGD.fit`; the days
-        after `validation_end` are only scored.
-    - `seeds`: for forecasters that train.
-    - `test_start`: the first day to be scored; the day after `validation_end` by default.
-    - `progress`: called with (model, seed, epochs done, best validation objective).
+    Args:
+        forecasters: by name; objects with `fit`, or already fitted ones with `predict`
+            (see `dgd.forecasting`), your own included.
+        horizons: how many days ahead; each is scored at its endpoint.
+        train_end, validation_end, warmup_end: as in `DGD.fit`; the days
+            after `validation_end` are only scored.
+        seeds: for forecasters that train.
+        test_start: the first day to be scored; the day after `validation_end` by default.
+        progress: called with (model, seed, epochs done, best validation objective).
     """
     first = _first_test_day(panel, validation_end, test_start)
     pairs = {horizon: _origins(panel, first, horizon) for horizon in _refuse_horizons(horizons)}

@@ -34,11 +34,10 @@ def example_world(
 ) -> World:
     """A crowd of two response types per cohort whose behaviour feeds back on itself.
 
-    **Arguments:**
-
-    - `arrivals`: about how many arrivals a unit and cohort see on a day.
-    - `seed`: draws the details; the structure is always the same.
-    - `feedback`: without it nothing is carried from day to day.
+    Args:
+        arrivals: about how many arrivals a unit and cohort see on a day.
+        seed: draws the details; the structure is always the same.
+        feedback: without it nothing is carried from day to day.
     """
     if not arrivals > 0:
         raise InputError(f"arrivals is {arrivals}; it must be positive.")

@@ -122,8 +122,8 @@ def read_behaviors(table: pl.DataFrame, name: str, behaviors: Sequence[str]) -> 
     for column in behaviors:
         way_out = "is neither 0 nor 1; write 1 where the behaviour showed."
         refuse(table, name, column, neither_0_nor_1(table, column), way_out)
-    place = [pl.col(column).cast(pl.Int64) * 2**h for h, column in enumerate(behaviors)]
-    return table.with_columns(pl.sum_horizontal(place).alias("pattern"))
+    powers = [pl.col(column).cast(pl.Int64) * 2**h for h, column in enumerate(behaviors)]
+    return table.with_columns(pl.sum_horizontal(powers).alias("pattern"))
 
 
 def neither_0_nor_1(table: pl.DataFrame, column: str) -> pl.Expr:
@@ -219,21 +219,21 @@ def keyed_values(
         axis = pl.DataFrame(
             {
                 key: pl.Series(list(keys[key])).cast(table.schema[key], strict=False),
-                f"{key} place": range(len(keys[key])),
+                f"{key} index": range(len(keys[key])),
             }
         )
         indexed = indexed.join(axis, on=key, how="left", maintain_order="left")
         if key != date_key:
             refuse(
-                indexed, name, key, pl.col(f"{key} place").is_null(),
+                indexed, name, key, pl.col(f"{key} index").is_null(),
                 "is not in the counts; correct the label or drop the row.",
             )  # fmt: skip
         else:
-            indexed = indexed.filter(pl.col(f"{key} place").is_not_null())
+            indexed = indexed.filter(pl.col(f"{key} index").is_not_null())
     shape = [len(keys[key]) if key in present else 1 for key in keys]
     values = np.full([*shape, len(columns)], np.nan)
-    places = tuple(indexed[f"{key} place"].to_numpy() if key in present else 0 for key in keys)
-    values[places] = indexed.select(columns).to_numpy()
+    indices = tuple(indexed[f"{key} index"].to_numpy() if key in present else 0 for key in keys)
+    values[indices] = indexed.select(columns).to_numpy()
     holes = np.argwhere(np.isnan(values[..., 0]))
     if len(holes):
         cell = ", ".join(

@@ -10,7 +10,7 @@ diagnostics) goes over whatever is carried.
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import equinox as eqx
 import numpy as np
@@ -30,7 +30,7 @@ class AbstractCarriedState(eqx.Module):
 
     @classmethod
     @abstractmethod
-    def starting(cls, shape: Shape, rng: np.random.Generator) -> Self:
+    def starting(cls, shape: Shape, rng: np.random.Generator) -> "AbstractCarriedState":
         """Parameters where training starts; `rng` draws small differences between seeds."""
 
     @abstractmethod

@@ -8,7 +8,6 @@ needs the day's own prediction, so it is the one thing that days are walked for.
 """
 
 from abc import abstractmethod
-from typing import Self
 
 import equinox as eqx
 import jax
@@ -71,7 +70,7 @@ class ArrivalEnvironment(AbstractEnvironment):
     """What one unit of z adds to the logits."""
 
     @classmethod
-    def starting(cls, shape: Shape) -> Self:
+    def starting(cls, shape: Shape) -> "ArrivalEnvironment":
         """Parameters where training starts."""
         return cls(
             first_factor(FIRST_RETENTION),

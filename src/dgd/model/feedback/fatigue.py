@@ -4,7 +4,7 @@ r"""Fatigue: how much contact a cohort has lately had.
 """
 
 from collections.abc import Mapping
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -28,7 +28,7 @@ class Fatigue(AbstractCarriedState):
     name: ClassVar[str] = "fatigue"
 
     @classmethod
-    def starting(cls, shape: Shape, rng: np.random.Generator) -> Self:  # noqa: ARG003 (no noise)
+    def starting(cls, shape: Shape, rng: np.random.Generator) -> "Fatigue":  # noqa: ARG003
         return cls(first_factor(FIRST_RETENTION), jnp.asarray(np.zeros(shape.behaviors)))
 
     def at_rest(self, cohorts: int) -> Float[Array, "1 cohort"]:

@@ -4,7 +4,7 @@ r"""Memory: the behaviour rates a cohort has lately shown.
 """
 
 from collections.abc import Mapping
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -29,7 +29,7 @@ class Memory(AbstractCarriedState):
     name: ClassVar[str] = "memory"
 
     @classmethod
-    def starting(cls, shape: Shape, rng: np.random.Generator) -> Self:  # noqa: ARG003 (no noise)
+    def starting(cls, shape: Shape, rng: np.random.Generator) -> "Memory":  # noqa: ARG003
         zero = np.zeros((shape.behaviors, shape.behaviors))
         return cls(first_factor(FIRST_RETENTION), jnp.asarray(zero))
 

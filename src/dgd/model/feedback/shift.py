@@ -6,7 +6,7 @@ where f' is the day's own fatigue, already updated by the same signal.
 """
 
 from collections.abc import Mapping
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -34,7 +34,7 @@ class Shift(AbstractCarriedState):
     name: ClassVar[str] = "shift"
 
     @classmethod
-    def starting(cls, shape: Shape, rng: np.random.Generator) -> Self:
+    def starting(cls, shape: Shape, rng: np.random.Generator) -> "Shift":
         return cls(
             first_factor(FIRST_RETENTION),
             jnp.asarray(FIRST_NOISE * rng.normal(size=(shape.behaviors, shape.dim))),

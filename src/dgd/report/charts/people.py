@@ -32,11 +32,11 @@ def people_chart(fit: Fit) -> alt.FacetChart:
     of_seed = alt.Detail("seed:N")
     if not fit.crowds[0].population.has_density:
         data = people(fit, "polars").with_columns(pl.col("cohort").cast(pl.String))
-        place = alt.X("mean:Q" if "mean" in data.columns else "mean 1:Q", title="propensity")
+        mean = alt.X("mean:Q" if "mean" in data.columns else "mean 1:Q", title="propensity")
         marks = (
             alt.Chart(data)
             .mark_point(filled=True, size=60, opacity=0.7)
-            .encode(x=place, y="share:Q", color=color, detail=of_seed)
+            .encode(x=mean, y="share:Q", color=color, detail=of_seed)
         )
     else:
         marks = (
