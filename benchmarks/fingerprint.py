@@ -47,6 +47,10 @@ def of_arrays(*arrays: Any) -> str:
     return digest(b"".join(np.ascontiguousarray(x).tobytes() for x in arrays))
 
 
+def of_prediction(predicted: dgd.Predictive) -> str:
+    return of_arrays(predicted.arrivals, predicted.patterns)
+
+
 def of_table(table: Any) -> str:
     return digest(table.write_json().encode())
 
@@ -59,7 +63,7 @@ def of_file(fitted: Any) -> str:
 
 
 def of_fit(fit: Any, origins: np.ndarray) -> Iterator[tuple[str, str]]:
-    yield "predictions", of_arrays(*fit.predict(origins, 3))
+    yield "predictions", of_prediction(fit.predict(origins, 3))
     origin = fit.panel.dates[origins[0]]
     yield "forecast", of_table(fit.forecast(3, origin=origin).to_frame("polars"))
     yield "history", of_table(fit.history("polars"))
@@ -78,7 +82,7 @@ def of_world() -> Iterator[tuple[str, str]]:
         yield from ((f"{name}, {what}", found) for what, found in of_fit(fits[name], origins))
     for name, opponent in OPPONENTS.items():
         fits[name] = opponent.fit(drawn.panel, seeds=[1, 2], **ends)
-        yield f"{name}, predictions", of_arrays(*fits[name].predict(origins, 3))
+        yield f"{name}, predictions", of_prediction(fits[name].predict(origins, 3))
     result = dgd.backtest(drawn.panel, fits, horizons=[1, 3], **ends)
     yield "backtest", of_table(result.to_frame("polars"))
     yield "daily totals", of_table(result.daily("polars"))

@@ -12,9 +12,10 @@ from dgd.fit import Fit
 from dgd.learning.building import RECORDED, first_crowd, shape_of
 from dgd.learning.loop import Attempt, Progress, TrainingData
 from dgd.learning.objective import Objective
+from dgd.learning.preparing import split_and_features
 from dgd.learning.seeds import best_runs, checked_seeds, warn_of_divergence
 from dgd.learning.settings import PAPER, Settings
-from dgd.learning.starts import STARTS, reference_rates
+from dgd.learning.starts import STARTS
 from dgd.model.crowd import Crowd
 from dgd.panel.features import FeatureMaker
 from dgd.panel.panel import Panel
@@ -58,9 +59,7 @@ class DGD(Settings):
             keep_on_interrupt: on Ctrl-C, return the best parameters so far.
         """
         seeds = checked_seeds(seeds)
-        split = Split.of(panel, train_end, validation_end, warmup_end)
-        rates = reference_rates(panel, split.warmup)
-        maker = FeatureMaker.fitted(panel, split, rates, self.calendar, self.summary_retention)
+        split, maker = split_and_features(panel, self, train_end, validation_end, warmup_end)
         with computing():
             attempts = self._attempts(panel, split, maker, seeds)
             loss = partial(losses, self.objective)

@@ -25,7 +25,12 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from dgd.baselines.cell_inputs import CellInputs
-from dgd.baselines.deepar_histories import StepAhead, mixed_patterns, sampled_histories
+from dgd.baselines.deepar_histories import (
+    StepAhead,
+    history_patterns,
+    mixed_patterns,
+    sampled_histories,
+)
 from dgd.baselines.deepar_network import (
     ANY_DISPERSION,
     DeepARNetwork,
@@ -35,13 +40,14 @@ from dgd.baselines.deepar_network import (
     start_from_training,
     training_days,
 )
-from dgd.baselines.marks import blank_marks, joint_probabilities
+from dgd.baselines.marks import blank_marks
 from dgd.errors import InputError
 from dgd.files.tensors import Tensors
 from dgd.forecasting.predictive import Drawn, Predictive
 from dgd.forecasting.protocol import refuse_origins
 from dgd.forecasting.trained_forecaster import TrainedForecaster, forecaster_data
 from dgd.learning.loop import Attempt, Optimizer
+from dgd.learning.preparing import split_and_features
 from dgd.learning.runs import Run
 from dgd.learning.seeds import (
     best_of_each,
@@ -51,12 +57,9 @@ from dgd.learning.seeds import (
     warn_of_divergence,
 )
 from dgd.learning.setting_checks import refuse_below_one, refuse_unknown
-from dgd.learning.starts import reference_rates
 from dgd.model import multinomial
-from dgd.panel.features import FeatureMaker
 from dgd.panel.panel import Panel
 from dgd.panel.sequences import days_ahead, recorded_days
-from dgd.panel.split import Split
 from dgd.runtime import computing
 from dgd.tables.periods import Moment
 
@@ -130,19 +133,12 @@ class DeepAR:
     ) -> "DeepARFit":
         """Train every width for every seed and keep each seed's best on the validation days."""
         seeds = checked_seeds(seeds)
-        split = Split.of(panel, train_end, validation_end, warmup_end)
-        rates = reference_rates(panel, split.warmup)
-        maker = FeatureMaker.fitted(panel, split, rates, self.calendar, self.summary_retention)
+        split, maker = split_and_features(panel, self, train_end, validation_end, warmup_end)
         cells = CellInputs.fitted(panel, split)
         objective = DeepARObjective(
             count_weight=self.count_weight, penalty_weight=self.penalty_weight
         )
-        optimizer = Optimizer(
-            epochs=self.epochs,
-            learning_rate=self.learning_rate,
-            clip_norm=self.clip_norm,
-            patience=self.patience,
-        )
+        optimizer = Optimizer.of(self)
         made: list[Run] = []
         tried: list[Tried] = []
         with computing():
@@ -280,8 +276,8 @@ class DeepARFit(TrainedForecaster):
                 for index, origin in enumerate(origins.tolist()):
                     walk = self._histories(number, origin, ahead, index, rng, len(own))
                     for step, (day, counts) in enumerate(walk):
-                        q = np.asarray(joint_probabilities(day.logits, network.marks.dependence))
-                        q = np.broadcast_to(np.moveaxis(q, 0, -1), (*counts.shape, len(q)))
+                        q = np.asarray(history_patterns(network, day))
+                        q = np.broadcast_to(q, (*counts.shape, q.shape[-1]))
                         shown = multinomial.draw(rng, counts, q)
                         drawn[own, step, index] = shown.reshape(len(own), *cells)
         return drawn

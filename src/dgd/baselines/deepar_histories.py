@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from dgd.baselines.deepar_network import DeepARNetwork, LSTMState
+from dgd.baselines.marks import joint_probabilities
 from dgd.model import negative_binomial
 from dgd.model.patterns import integrate_patterns
 
@@ -69,3 +70,11 @@ def mixed_patterns(network: DeepARNetwork, day: StepAhead) -> Float[Array, "patt
     """Probabilities over all histories, weighted by their means."""
     weights = day.mean / day.mean.sum(0, keepdims=True)
     return integrate_patterns(day.logits.transpose(2, 0, 1), weights, network.marks.dependence)
+
+
+@eqx.filter_jit
+def history_patterns(
+    network: DeepARNetwork, day: StepAhead
+) -> Float[Array, "history cell pattern"]:
+    """Probabilities along each history by itself."""
+    return jnp.moveaxis(joint_probabilities(day.logits, network.marks.dependence), 0, -1)

@@ -33,9 +33,10 @@ from dgd.forecasting.trained_forecaster import forecaster_data
 from dgd.forecasting.walking_forecaster import WalkingForecaster
 from dgd.learning.loop import Attempt, Optimizer
 from dgd.learning.objective import Objective
+from dgd.learning.preparing import split_and_features
 from dgd.learning.seeds import best_runs, checked_seeds, is_trained, warn_of_divergence
 from dgd.learning.setting_checks import refuse_below_one, refuse_unknown
-from dgd.learning.starts import Start, reference_rates, start_from_training
+from dgd.learning.starts import Start, start_from_training
 from dgd.learning.trained import restored_runs
 from dgd.model.days import Inputs
 from dgd.model.shape import Shape
@@ -90,9 +91,7 @@ class GRU:
     ) -> "GRUFit":
         """Train every seed; validation chooses the epoch."""
         seeds = checked_seeds(seeds)
-        split = Split.of(panel, train_end, validation_end, warmup_end)
-        rates = reference_rates(panel, split.warmup)
-        maker = FeatureMaker.fitted(panel, split, rates, self.calendar, self.summary_retention)
+        split, maker = split_and_features(panel, self, train_end, validation_end, warmup_end)
         cells = CellInputs.fitted(panel, split)
         objective = Objective(
             count_weight=self.count_weight,
@@ -102,12 +101,7 @@ class GRU:
             behavior_penalty=1.0,
             calendar_penalty=1.0,
         )
-        optimizer = Optimizer(
-            epochs=self.epochs,
-            learning_rate=self.learning_rate,
-            clip_norm=self.clip_norm,
-            patience=self.patience,
-        )
+        optimizer = Optimizer.of(self)
         with computing():
             days = training_days(panel, split, maker, cells, self.dispersion)
             start = start_from_training(panel, split)

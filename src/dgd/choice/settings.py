@@ -68,12 +68,7 @@ class ChoiceSettings:
 
     @property
     def optimizer(self) -> Optimizer:
-        return Optimizer(
-            epochs=self.epochs,
-            learning_rate=self.learning_rate,
-            clip_norm=self.clip_norm,
-            patience=self.patience,
-        )
+        return Optimizer.of(self)
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)

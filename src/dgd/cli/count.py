@@ -50,8 +50,9 @@ def count(
 ) -> None:
     """Count logs larger than memory per day, unit, cohort and behaviour pattern.
 
-    Example: dgd count 'log/*.parquet' --time time_ms --time-unit ms --timezone Asia/Shanghai
-    --unit author --cohort cohort --behaviors click,like --output counts.csv
+    Example: dgd count log/monday.parquet log/tuesday.parquet --time time_ms --time-unit ms
+    --timezone Asia/Shanghai --unit author --cohort cohort --behaviors click,like
+    --output counts.csv
     """
     check_table_target(output)
     clock = Clock(time, timezone, stored_in, time_unit)

@@ -9,7 +9,7 @@ many others are fitted with it.
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from os import cpu_count
 from typing import Any, NamedTuple, TypeAlias
@@ -39,6 +39,11 @@ class Optimizer:
     learning_rate: float
     clip_norm: float
     patience: int
+
+    @staticmethod
+    def of(settings: Any) -> "Optimizer":
+        """As `settings` that have these four among them say."""
+        return Optimizer(**{each.name: getattr(settings, each.name) for each in fields(Optimizer)})
 
     def transformation(self) -> optax.GradientTransformation:
         return optax.chain(

@@ -120,12 +120,7 @@ class Settings:
 
     @property
     def optimizer(self) -> Optimizer:
-        return Optimizer(
-            epochs=self.epochs,
-            learning_rate=self.learning_rate,
-            clip_norm=self.clip_norm,
-            patience=self.patience,
-        )
+        return Optimizer.of(self)
 
     @property
     def starts(self) -> tuple[str, ...]:

@@ -131,7 +131,10 @@ def _mean_rate_error(
     recorded: Float[np.ndarray, "day kind"],
     arrivals: Float[np.ndarray, " day"],
 ) -> float:
-    """Mean of 100 |expected - recorded| / arrivals over kinds and the days with arrivals."""
+    r"""Mean over kinds and the days with arrivals.
+
+    .. math:: 100\, |expected - recorded| / arrivals
+    """
     seen: Bool[np.ndarray, " day"] = arrivals > 0
     if not seen.any():
         return float("nan")

@@ -58,13 +58,19 @@ class Shift(AbstractCarriedState):
 
     @property
     def strongest_push(self) -> Float[Array, ""]:
-        r"""M_B = max_l sum_h |B_hl| + max |b_f|: more than any day can add to a coordinate,
-        for rates depart by at most one and fatigue is at most one."""
+        r"""More than any day can add to a coordinate: rates depart by at most one, and fatigue
+        is at most one.
+
+        .. math:: M_B = \max_l \sum_h |B_{hl}| + \max_l |b_{f,l}|
+        """
         by_rates = jnp.abs(self.rate_response).sum(0).max()
         return by_rates + jnp.abs(self.fatigue_response).max()
 
     def reach(self, start: Float[Array, "..."], days: int) -> float:
-        r"""rho^t |delta_0| + M_B (1 - rho^t) / (1 - rho)."""
+        r"""Decay of the start, and accumulation of the strongest pushes.
+
+        .. math:: \rho^t \|\delta_0\|_\infty + M_B \frac{1-\rho^t}{1-\rho}
+        """
         kept, push = float(self.retention), float(self.strongest_push)
         carried = kept**days * float(jnp.abs(start).max())
         return carried + push * (1 - kept**days) / (1 - kept)
