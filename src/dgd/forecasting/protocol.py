@@ -151,8 +151,9 @@ def refuse_origins(
         raise InputError(f"horizon is {horizon}; ask for at least one {panel.period.name}.")
     wrong = origins[(origins < first) | (origins >= panel.days)]
     if len(wrong):
-        last = panel.days - 1
+        last, day = panel.days - 1, wrong[0]
+        date = f" ({panel.dates[day]})" if 0 <= day <= last else ""
         raise InputError(
-            f"origin {wrong[0]} is not a day number from {first} ({panel.dates[first]}) to {last} "
+            f"origin {day}{date} is not a day number from {first} ({panel.dates[first]}) to {last} "
             f"({panel.dates[last]}), the last counted one; choose one in that range."
         )

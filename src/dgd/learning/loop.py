@@ -51,6 +51,13 @@ class Optimizer:
         )
 
 
+class Limits(NamedTuple):
+    """When to stop; handed to the compiled program, so that other limits need no other one."""
+
+    epochs: Int[Array, ""]
+    patience: Int[Array, ""]
+
+
 class Carry(NamedTuple):
     """Everything one epoch hands to the next."""
 
@@ -117,12 +124,13 @@ def train_attempts(
     unravel = vectors[0][1]
     carries = [_first(vector, optimizer) for vector, _ in vectors]
     chunk = jax.jit(partial(_chunk, partial(_flat_loss, loss, unravel), optimizer))
-    compiled = chunk.lower(carries[0], attempts[0].data).compile()
+    limits = Limits(jnp.asarray(optimizer.epochs), jnp.asarray(optimizer.patience))
+    compiled = chunk.lower(carries[0], attempts[0].data, limits).compile()
     stop = threading.Event()
     workers = min(len(attempts), cpu_count() or 1)
     with ThreadPoolExecutor(workers, thread_name_prefix="dgd-seed") as pool:
         futures = [
-            pool.submit(_make, attempt, carry, compiled, optimizer, unravel, progress, stop)
+            pool.submit(_make, attempt, carry, compiled, limits, unravel, progress, stop)
             for attempt, carry in zip(attempts, carries, strict=True)
         ]
         try:
@@ -149,26 +157,27 @@ def _wait(futures: Sequence[Future[Run]]) -> None:
 def _make(
     attempt: Attempt,
     carry: Carry,
-    compiled: Callable[[Carry, PyTree], tuple[Carry, tuple[Array, Array]]],
-    optimizer: Optimizer,
+    compiled: Callable[[Carry, PyTree, Limits], tuple[Carry, tuple[Array, Array]]],
+    limits: Limits,
     unravel: Callable[[Array], Any],
     progress: Progress | None,
     stop: threading.Event,
 ) -> Run:
     history: list[tuple[np.ndarray, np.ndarray]] = [(np.zeros(0), np.zeros(0))]
+    most = int(limits.epochs)
     with computing():
-        while int(carry.epoch) <= optimizer.epochs and int(carry.status) == RUNNING:
+        while int(carry.epoch) <= most and int(carry.status) == RUNNING:
             if stop.is_set():
                 break
-            carry, losses = compiled(carry, attempt.data)
+            carry, losses = compiled(carry, attempt.data, limits)
             history.append((np.asarray(losses[0]), np.asarray(losses[1])))
             if progress is not None:
-                done = min(int(carry.epoch), optimizer.epochs)
+                done = min(int(carry.epoch), most)
                 progress(attempt.seed, done, float(carry.best_objective))
         parameters = unravel(carry.best)
     epochs = int(carry.epoch)
     trained, validated = (np.concatenate(parts)[:epochs] for parts in zip(*history, strict=True))
-    interrupted = stop.is_set() and int(carry.status) == RUNNING and epochs <= optimizer.epochs
+    interrupted = stop.is_set() and int(carry.status) == RUNNING and epochs <= most
     return Run(
         seed=attempt.seed,
         start=attempt.start,
@@ -200,16 +209,16 @@ def _flat_loss(
 
 
 def _chunk(
-    loss: Loss, optimizer: Optimizer, carry: Carry, data: PyTree
+    loss: Loss, optimizer: Optimizer, carry: Carry, data: PyTree, limits: Limits
 ) -> tuple[Carry, tuple[Array, Array]]:
     """Run the next epochs; once a seed has stopped the rest of the chunk is skipped."""
     nothing = (jnp.asarray(jnp.nan), jnp.asarray(jnp.nan))
 
     def epoch(carry: Carry, _: None) -> tuple[Carry, tuple[Array, Array]]:
-        going = (carry.status == RUNNING) & (carry.epoch <= optimizer.epochs)
+        going = (carry.status == RUNNING) & (carry.epoch <= limits.epochs)
         return jax.lax.cond(
             going,
-            lambda c: _epoch(loss, optimizer, c, data),
+            lambda c: _epoch(loss, optimizer, c, data, limits.patience),
             lambda c: (c, nothing),
             carry,
         )
@@ -218,7 +227,7 @@ def _chunk(
 
 
 def _epoch(
-    loss: Loss, optimizer: Optimizer, carry: Carry, data: PyTree
+    loss: Loss, optimizer: Optimizer, carry: Carry, data: PyTree, patience: Int[Array, ""]
 ) -> tuple[Carry, tuple[Array, Array]]:
     """Score the parameters as they stand, remember the best, then take one step."""
     (value, validation), gradient = jax.value_and_grad(loss, has_aux=True)(carry.parameters, data)
@@ -228,7 +237,7 @@ def _epoch(
     better = finite & (validation < carry.best_objective)
     best_epoch = jnp.where(better, carry.epoch, carry.best_epoch)
     update, moments = optimizer.transformation().update(gradient, carry.moments)
-    waited = carry.epoch - best_epoch >= optimizer.patience
+    waited = carry.epoch - best_epoch >= patience
     following = Carry(
         parameters=optax.apply_updates(carry.parameters, update),
         moments=moments,
