@@ -8,13 +8,11 @@ import numpy as np
 import polars as pl
 import pytest
 
+from dgd import Backtest, InputError, Panel, backtest
 from dgd.baselines import LastDayHistory, SmoothedHistory, TrainingHistory, WeekdayHistory
 from dgd.baselines.weekday_history import weekday_mean
 from dgd.datasets import online_retail
-from dgd.errors import InputError
-from dgd.model.patterns import behavior_bits
-from dgd.panel.panel import Panel
-from dgd.scoring.backtesting import Backtest, backtest
+from dgd.model import behavior_bits
 from support.real_data import real_data
 
 HISTORIES: dict[str, Any] = {
@@ -47,8 +45,8 @@ PRIOR = np.array([6.5, 6.5]) / 13
 
 def predicted(forecaster: Any, panel: Panel, origin: int, horizon: int = 1, **ends: str) -> Any:
     fitted = forecaster.fit(panel, **{**ENDS, **ends})
-    arrivals, patterns = fitted.predict(np.array([origin]), horizon)
-    return arrivals[0, :, 0, 0, 0], patterns[0, :, 0, 0, 0]
+    found = fitted.predict(np.array([origin]), horizon)
+    return found.arrivals[0, :, 0, 0, 0], found.patterns[0, :, 0, 0, 0]
 
 
 def test_training_history_by_hand() -> None:
@@ -87,8 +85,7 @@ def test_weekday_history_by_hand() -> None:
     fitted = WeekdayHistory(weeks=[2], taus=[1]).fit(
         panel, train_end="2024-01-15", validation_end="2024-01-17"
     )
-    arrivals, _ = fitted.predict(np.array([16, 18]), 9)
-    steps = arrivals[0, :, :, 0, 0]
+    steps = fitted.predict(np.array([16, 18]), 9).arrivals[0, :, :, 0, 0]
     assert steps[0].tolist() == [3 * (10 + 3) / 2, 3 * (12 + 5) / 2]
     assert steps[6, 0] == 3 * (16 + 9) / 2
     # Day 24 ahead of origin 16: days 10 and 3 are the last such weekdays known.
@@ -100,7 +97,7 @@ def test_weekday_history_takes_the_weeks_there_are() -> None:
     fitted = WeekdayHistory(weeks=[8]).fit(
         panel, train_end="2024-01-05", validation_end="2024-01-10"
     )
-    arrivals, _ = fitted.predict(np.array([9, 4]), 1)
+    arrivals = fitted.predict(np.array([9, 4]), 1).arrivals
     assert arrivals[0, 0, :, 0, 0].tolist() == [3.0, np.mean(range(5))]
 
 
@@ -133,12 +130,35 @@ def test_later_counts_change_nothing(name: str) -> None:
     before = HISTORIES[name].fit(panel, **ends)
     after = HISTORIES[name].fit(replace(panel, patterns=changed), **ends)
     assert before.settings == after.settings
+    assert before.dispersion == pytest.approx(after.dispersion, rel=1e-12)
     origins = np.array([22, origin])
-    for one, other in zip(before.predict(origins, 3), after.predict(origins, 3), strict=True):
-        np.testing.assert_array_equal(one, other)
+    one, other = (fitted.predict(origins, 3) for fitted in (before, after))
+    np.testing.assert_allclose(one.arrivals, other.arrivals, rtol=1e-12)
+    np.testing.assert_allclose(one.patterns, other.patterns, rtol=1e-12)
     # Nor do the days after an origin change what is predicted from an earlier one.
-    alone = before.predict(np.array([22]), 3)[0]
-    np.testing.assert_array_equal(alone[:, :, 0], before.predict(origins, 3)[0][:, :, 0])
+    alone = before.predict(np.array([22]), 3).arrivals
+    np.testing.assert_allclose(alone[:, :, 0], one.arrivals[:, :, 0], rtol=1e-12)
+
+
+def test_the_dispersion_is_measured_on_the_training_days_by_hand() -> None:
+    """Training days have 4, 4, 0 and 4 arrivals; the last day forecasts 4, 4 and 0."""
+    fitted = LastDayHistory().fit(small(), **ENDS)
+    excess = (0 - 4) + (16 - 4) + (16 - 0)
+    assert fitted.dispersion == pytest.approx((16 + 16 + 0) / excess)
+    assert fitted.predict(np.array([5]), 1).dispersion == fitted.dispersion
+
+
+def test_a_dispersion_of_the_days_is_found_again() -> None:
+    rng = np.random.default_rng(8)
+    arrivals = rng.poisson(rng.gamma(5.0, 40 / 5.0, 400))
+    panel = panel_of(*[[n, 0] for n in arrivals.tolist()])
+    ends = {"train_end": panel.dates[380], "validation_end": panel.dates[390]}
+    assert TrainingHistory().fit(panel, **ends).dispersion == pytest.approx(5.0, rel=0.2)
+
+
+def test_one_training_day_measures_no_dispersion() -> None:
+    fitted = LastDayHistory().fit(small(), train_end="2024-01-01", validation_end="2024-01-02")
+    assert fitted.dispersion == np.inf
 
 
 @pytest.mark.parametrize("name", HISTORIES)
@@ -157,7 +177,7 @@ def test_hourly_panels_remember_the_hour_of_the_week() -> None:
     )
     fitted = WeekdayHistory().fit(panel, train_end="2024-01-18T00", validation_end="2024-01-20T00")
     origins = np.arange(480, 490)
-    arrivals, _ = fitted.predict(origins, 1)
+    arrivals = fitted.predict(origins, 1).arrivals
     assert arrivals[0, 0, :, 0, 0] == pytest.approx((origins + 1) % 168)
 
 
@@ -178,9 +198,11 @@ def test_impossible_candidates_are_refused(make: Any, words: str) -> None:
 
 def test_origins_without_history_are_refused() -> None:
     fitted = LastDayHistory().fit(small(), **ENDS, warmup_end="2024-01-02")
-    with pytest.raises(InputError, match="origin 1 is not a day number from 2"):
+    with pytest.raises(InputError, match=r"origin 1 \(2024-01-02\) is not a day number from 2"):
         fitted.predict(np.array([1]), 1)
-    with pytest.raises(InputError, match="to 7, the last counted one"):
+    with pytest.raises(
+        InputError, match=r"origin 8 is not .* to 7 \(2024-01-08\), the last counted one"
+    ):
         fitted.predict(np.array([8]), 1)
     with pytest.raises(InputError, match="horizon is 0"):
         fitted.predict(np.array([5]), 0)

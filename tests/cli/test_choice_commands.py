@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-import dgd.choice
+import dgd
 import dgd.choice.estimator
-from dgd.choice import ChoiceFit, gaussian_world, load, simulate_markets
+from dgd.choice import ChoiceFit, gaussian_world, simulate_markets
 from support.random_choice import SIZES, make, offers_table, random_fit
 from support.shell import assert_refused, done, run
 
@@ -40,7 +40,7 @@ def model(sales: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def fit(model: Path) -> ChoiceFit:
-    return load(model)
+    return dgd.load(model)
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def no_training(monkeypatch: pytest.MonkeyPatch) -> None:
     def reached(*_: object) -> None:
         pytest.fail("training began before the refusal")
 
-    monkeypatch.setattr(dgd.choice.estimator, "best_models", reached)
+    monkeypatch.setattr(dgd.choice.estimator, "best_runs", reached)
 
 
 # Fitting

@@ -13,7 +13,11 @@ import pytest
 from safetensors.numpy import save_file
 
 import dgd
-from dgd.storage import FORMAT, write_atomically
+from dgd.files.atomic import write_atomically
+from dgd.files.tensors import FORMAT
+from dgd.storage import load_kind
+from support.random_choice import make as make_markets
+from support.random_choice import random_fit
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +65,7 @@ def assert_refused(path: Path, content: bytes, *words: str) -> None:
 
 
 def test_forecasts_are_the_same_to_the_last_bit(fit: dgd.Fit, loaded: dgd.Fit) -> None:
+    """The same program runs on the same numbers."""
     for origin in fit.panel.dates[[10, 36]]:
         before, after = fit.forecast(3, origin=origin), loaded.forecast(3, origin=origin)
         assert before.arrivals.tobytes() == after.arrivals.tobytes()
@@ -167,8 +172,30 @@ def test_tensors_of_another_program_are_refused(metadata: Any, tmp_path: Path) -
 
 def test_a_newer_format_is_refused_with_both_numbers(saved: bytes, tmp_path: Path) -> None:
     newer = with_facts(saved, format=FORMAT + 1)
-    words = ["newer dgd", f"format {FORMAT + 1}", f"up to {FORMAT}", "upgrade dgd"]
+    words = ["newer dgd", f"format {FORMAT + 1}", f"reads {FORMAT}", "upgrade dgd"]
     assert_refused(tmp_path / "newer.dgd", newer, *words)
+
+
+def test_an_older_format_is_refused_with_both_numbers(saved: bytes, tmp_path: Path) -> None:
+    older = with_facts(saved, format=FORMAT - 1)
+    words = ["older dgd", f"format {FORMAT - 1}", f"reads {FORMAT}", "fit the model again"]
+    assert_refused(tmp_path / "older.dgd", older, *words)
+
+
+def test_an_unknown_kind_of_fit_is_refused(saved: bytes, tmp_path: Path) -> None:
+    other = with_facts(saved, holds="crystal ball")
+    assert_refused(tmp_path / "other.dgd", other, "holds a crystal ball", "upgrade dgd")
+
+
+def test_a_file_of_another_kind_of_fit_is_refused_by_name(saved: bytes, tmp_path: Path) -> None:
+    path, choice = tmp_path / "model.dgd", tmp_path / "choice.dgd"
+    path.write_bytes(saved)
+    random_fit(make_markets()).save(choice)
+    assert load_kind(path, dgd.Fit).seeds == (1, 2)
+    with pytest.raises(dgd.ModelFileError, match=r"holds a choice fit, and this needs a fit;"):
+        load_kind(choice, dgd.Fit)
+    with pytest.raises(dgd.ModelFileError, match=r"holds a fit, and this needs a choice fit;"):
+        load_kind(path, dgd.choice.ChoiceFit)
 
 
 def test_an_unchanged_header_still_loads(saved: bytes, tmp_path: Path) -> None:
@@ -178,7 +205,7 @@ def test_an_unchanged_header_still_loads(saved: bytes, tmp_path: Path) -> None:
     assert dgd.load(path).seeds == (1, 2)
 
 
-@pytest.mark.parametrize("lost", ["panel/places", "features/rates", "seed 1/train_objective"])
+@pytest.mark.parametrize("lost", ["panel/indices", "features/rates", "seed 1/train_objective"])
 def test_a_file_without_one_of_its_tensors_is_refused(
     saved: bytes, tmp_path: Path, lost: str
 ) -> None:

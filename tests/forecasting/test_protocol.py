@@ -90,9 +90,7 @@ def test_settings_can_be_read(fitted: dgd.Fitted) -> None:
     assert all(isinstance(value, str | int | float | tuple) for value in settings.values())
 
 
-def test_origins_do_not_depend_on_each_other(
-    fitted: dgd.Fitted, predicted: dgd.Predictive
-) -> None:
+def test_origins_do_not_depend_on_each_other(fitted: dgd.Fitted, predicted: dgd.Predictive) -> None:
     backwards = fitted.predict(ORIGINS[::-1], HORIZON)
     for name in ("arrivals", "patterns"):
         turned = getattr(backwards, name)[:, :, ::-1]

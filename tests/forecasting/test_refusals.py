@@ -141,7 +141,7 @@ def test_an_origin_outside_the_panel_is_refused(
 
 def test_an_origin_inside_the_warm_up_is_refused(fit: dgd.Fit) -> None:
     warmed = replace(fit, split=replace(fit.split, first=10))
-    with refused("origin 2022-01-08", "before the first training day 2022-01-13", "later one"):
+    with refused("origin 5 (2022-01-08)", "from 9 (2022-01-12)", "choose one in that range"):
         warmed.forecast(3, origin="2022-01-08")
 
 

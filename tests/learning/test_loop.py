@@ -2,26 +2,35 @@
 
 from dataclasses import replace
 
+import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
 
 import dgd
-from dgd.learning.loop import REASONS, RUNNING, Optimizer, train
+from dgd.learning.loop import Attempt, train_attempts
+from dgd.learning.runs import REASONS, RUNNING
+from dgd.learning.seeds import best_runs
 from dgd.runtime import computing
+from support.objectives import optimizer
+
+TARGET = np.array([1.0, -2.0])
 
 
 def parabola(parameters, data):
     """A loss whose minimum is known; validation prefers a point half way there."""
-    away = parameters - data
-    return (away**2).sum(), ((parameters - 0.5 * data) ** 2).sum()
+    return ((parameters - data.train) ** 2).sum(), ((parameters - data.validation) ** 2).sum()
 
 
 def run(starts, **changes):
-    optimizer = Optimizer(epochs=100, learning_rate=0.05, patience=10)
+    settings = optimizer(**{"epochs": 100, "learning_rate": 0.05, "patience": 10, **changes})
     with computing():
-        given = [(seed, jnp.asarray(start)) for seed, start in starts]
-        return train(given, parabola, jnp.asarray([1.0, -2.0]), replace(optimizer, **changes))
+        attempts = [
+            Attempt.of(
+                seed, "here", jnp.asarray(start), True, jnp.asarray(TARGET), jnp.asarray(TARGET / 2)
+            )
+            for seed, start in starts
+        ]
+        return train_attempts(attempts, parabola, settings)
 
 
 def test_validation_chooses_the_epoch():
@@ -46,9 +55,10 @@ def test_training_ends_after_the_last_epoch():
 
 
 def test_gradients_are_clipped_to_the_norm_before_adam_sees_them():
-    steps = Optimizer(clip_norm=10.0).transformation()
+    steps = optimizer(clip_norm=10.0).transformation()
     with computing():
-        _, (_, (adam, _)) = steps.update(jnp.asarray([300.0, 400.0]), steps.init(jnp.zeros(2)))
+        update = jax.jit(lambda gradient: steps.update(gradient, steps.init(gradient)))
+        _, (_, (adam, _)) = update(jnp.asarray([300.0, 400.0]))
     np.testing.assert_allclose(adam.mu, 0.1 * np.array([6.0, 8.0]), rtol=1e-12)
 
 
@@ -59,38 +69,61 @@ def test_seeds_do_not_influence_each_other():
     np.testing.assert_array_equal(together[1].validation_objective, alone.validation_objective)
 
 
-@pytest.fixture(scope="module")
-def small():
-    drawn = dgd.simulate(dgd.example_world(arrivals=15), 40, seed=3)
-    ends = {"train_end": drawn.panel.dates[25], "validation_end": drawn.panel.dates[32]}
-    return drawn, ends
+def test_the_best_start_of_a_seed_is_kept_and_what_is_not_trained_stays():
+    def loss(parameters, data):
+        away = parameters["free"] * data.fixed["still"] - data.train
+        return (away**2).sum(), (away**2).sum()
+
+    settings = optimizer(epochs=3, learning_rate=0.05, patience=10)
+    still, near, far = np.array([2.0, 2.0]), TARGET / 2 + 0.3, TARGET + 5.0
+    with computing():
+        attempts = [
+            Attempt.of(
+                seed,
+                name,
+                {"free": jnp.asarray(first), "still": jnp.asarray(still)},
+                {"free": True, "still": False},
+                jnp.asarray(TARGET),
+                None,
+            )
+            for seed, name, first in ((7, "far", far), (7, "near", near), (8, "far", far))
+        ]
+        kept = best_runs(attempts, loss, settings, None, False)
+    assert [(run.seed, run.start) for run in kept] == [(7, "near"), (8, "far")]
+    for run, first in zip(kept, (near, far), strict=True):
+        np.testing.assert_array_equal(run.parameters["still"], still)
+        assert (np.asarray(run.parameters["free"]) != first).all()
 
 
-def test_the_same_seed_gives_the_same_fit(small):
-    drawn, ends = small
-    model = dgd.DGD(epochs=5, patience=5)
-    first = model.fit(drawn.panel, **ends, seeds=[1, 2])
-    again = model.fit(drawn.panel, **ends, seeds=[2])
-    origins = np.array([32, 35])
-    for ours, theirs in zip(first.predict(origins, 2), again.predict(origins, 2), strict=True):
-        np.testing.assert_array_equal(ours[1], theirs[0])
-        assert not np.array_equal(ours[0], ours[1])
-
-
-def test_days_after_validation_never_influence_a_fit(small):
-    drawn, ends = small
-    panel = drawn.panel
-    later = panel.patterns.copy()
-    later[33:] = later[33:][::-1] + 5
-    changed = replace(panel, patterns=later)
-    model = dgd.DGD(epochs=5, patience=5)
-    one = model.fit(panel, **ends, seeds=[1])
-    other = model.fit(changed, **ends, seeds=[1])
-    np.testing.assert_array_equal(
-        one.runs[0].validation_objective, other.runs[0].validation_objective
+def test_the_same_seed_gives_the_same_fit(fit):
+    """Whatever other seeds are fitted beside it."""
+    dates = fit.panel.dates
+    again = dgd.DGD(epochs=5).fit(
+        fit.panel, train_end=dates[27], validation_end=dates[34], seeds=[2]
     )
-    origin = np.array([32])
-    np.testing.assert_array_equal(one.predict(origin, 1)[1], other.predict(origin, 1)[1])
+    np.testing.assert_array_equal(
+        again.runs[0].validation_objective, fit.runs[1].validation_objective
+    )
+    ours, theirs = (f.predict(np.array([34, 35, 36, 37]), 2) for f in (fit, again))
+    for name in ("arrivals", "patterns"):
+        both, alone = getattr(ours, name), getattr(theirs, name)
+        np.testing.assert_array_equal(both[1], alone[0])
+        assert not np.array_equal(both[0], both[1])
+
+
+def test_days_after_validation_never_influence_a_fit(fit):
+    panel = fit.panel
+    later = panel.patterns.copy()
+    later[35:] = later[35:][::-1] + 5
+    changed = replace(panel, patterns=later)
+    other = dgd.DGD(epochs=5).fit(
+        changed, train_end=panel.dates[27], validation_end=panel.dates[34], seeds=[1]
+    )
+    np.testing.assert_array_equal(
+        fit.runs[0].validation_objective, other.runs[0].validation_objective
+    )
+    ours, theirs = (f.predict(np.array([31, 32, 33, 34]), 2) for f in (fit, other))
+    np.testing.assert_array_equal(ours.patterns[0], theirs.patterns[0])
 
 
 def test_paper_preset_has_the_papers_values():

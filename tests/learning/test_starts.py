@@ -3,8 +3,9 @@
 import numpy as np
 from scipy.special import expit, logit
 
-from dgd.learning.starts import pooled_logistic, start_from_training
-from dgd.model.patterns import behavior_bits
+from dgd.learning.pooled_logistic import pooled_logistic
+from dgd.learning.starts import start_from_training
+from dgd.model import behavior_bits
 from dgd.panel.split import Split
 from dgd.runtime import computing
 
@@ -47,6 +48,6 @@ def test_effort_known_beyond_the_counts_does_not_move_the_start(drawn):
     assert len(early.effort) > early.days
     ends = (dates[27], dates[34], None)
     with computing():
-        ours = start_from_training(early, Split.of(early, *ends), 0.5)
-        theirs = start_from_training(panel, Split.of(panel, *ends), 0.5)
+        ours = start_from_training(early, Split.of(early, *ends))
+        theirs = start_from_training(panel, Split.of(panel, *ends))
     np.testing.assert_array_equal(ours.reference.log_baseline, theirs.reference.log_baseline)

@@ -21,7 +21,7 @@ def test_loss_and_gradients_equal_plain_torch(name):
     loss = rival.objective(training.torch_days(problem))
     loss.backward()
     with computing():
-        params, fixed = eqx.partition(problem.model, problem.model.trainable())
+        params, fixed = eqx.partition(problem.crowd, problem.crowd.trainable())
         value, gradient = jax.jit(
             jax.value_and_grad(
                 lambda p: problem.objective.train(

@@ -1,18 +1,19 @@
 """The paper's tables: exact where they are deterministic, shaped as documented everywhere."""
 
+import itertools
 import json
 
+import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from dgd import InputError
-from dgd.cli.app import app
+from dgd import InputError, simulate
 from dgd.paper import TABLES, reproduce
 from dgd.paper.behavior_nll import PAPER as NLL
 from dgd.paper.controlled_world import controlled_world
 from dgd.paper.dynamics_recovery import SEEDS, recover
 from dgd.paper.retail_behavior_counts import PAPER as COUNTS
 from support.real_data import real_data
+from support.shell import done
 
 
 def quiet(_: str) -> None:
@@ -29,9 +30,8 @@ def test_deterministic_tables_equal_the_papers_figures(name):
 
 def test_rows_are_written_as_documented(tmp_path):
     file = tmp_path / "rows.json"
-    call = ["reproduce", "history-selection", "--json", str(file)]
-    result = CliRunner().invoke(app, [*call, "--data", str(real_data("online_retail_ii"))])
-    assert result.exit_code == 0
+    data = real_data("online_retail_ii")
+    done("reproduce", "history-selection", "--json", file, "--data", data)
     written = json.loads(file.read_text())
     assert written["table"] == "history-selection"
     assert set(written["rows"][0]) == {"model", "window", "metric", "mean", "sd", "paper"}
@@ -64,6 +64,38 @@ def test_every_table_has_the_name_of_its_file_in_the_paper():
     assert COUNTS["DGD", "Retail 2011", "behavioral-count MAE"] == 5.38
 
 
+def test_responses_of_the_controlled_world_go_on_rising():
+    """Through the training days and on through the test days, as the paper says of its own."""
+    drawn = simulate(controlled_world(), 40, seed=1)
+    rates = drawn.panel.behavior_counts.sum((1, 2)) / drawn.panel.arrivals.sum((1, 2))[:, None]
+    first, middle, last = (
+        rates[days].mean(0) for days in (slice(0, 5), slice(15, 20), slice(-5, None))
+    )
+    assert (first < middle).all()
+    assert (middle < last).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "scores"),
+    [
+        ("dynamics-recovery", [(0.1, 1.0), (0.2, 2.0), (0.6, 3.0)]),
+        ("choice-recovery", [1.0, 2.0, 6.0]),
+    ],
+)
+def test_a_recovery_table_gives_mean_and_deviation_over_its_seeds(name, scores, monkeypatch):
+    """The fits themselves are long experiments; here their scores are given."""
+    module = f"dgd.paper.{name.replace('-', '_')}"
+    given = itertools.cycle(scores)
+    monkeypatch.setattr(f"{module}.recover", lambda *_: next(given))
+    tables, _ = reproduce([name], None, quiet)
+    table, first = tables[name], np.reshape(scores, (3, -1))[:, 0]
+    assert table.columns == ["model", "window", "metric", "mean", "sd", "paper"]
+    assert table["mean"][0] == pytest.approx(first.mean())
+    assert table["sd"][0] == pytest.approx(first.std(ddof=1))
+    assert table["paper"].is_not_null().all()
+
+
+@pytest.mark.slow
 def test_known_dynamics_are_recovered_in_every_seed():
     """Joint KL from the truth: below the paper's, and below the model without dynamics."""
     world = controlled_world()
@@ -76,6 +108,7 @@ def test_known_dynamics_are_recovered_in_every_seed():
         assert ours < without
 
 
+@pytest.mark.slow
 def test_choices_under_new_prices_are_recovered():
     """KL from the truth: learned below fixed below point, and below the paper's figures."""
     tables, _ = reproduce(["choice-recovery"], None, quiet)

@@ -1,12 +1,13 @@
 """Charts of demand come from tables that agree with the fit."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
-from dgd.choice import ChoiceFit, ChoiceModel, gaussian_world, simulate_markets
+from dgd.choice import ChoiceFit
 from dgd.report import (
     demand_curve_chart,
     demand_curve_table,
@@ -14,7 +15,8 @@ from dgd.report import (
     sensitivity_chart,
     sensitivity_table,
 )
-from support.random_choice import SIZES, make, random_fit
+from dgd.runtime import computing
+from support.random_choice import SIZES, make, random_demand, random_fit
 from support.refusals import refused
 
 
@@ -68,11 +70,14 @@ def test_curves_span_the_prices_a_product_was_offered_at(fit: ChoiceFit):
 
 
 @pytest.mark.parametrize("population", ["gaussian", "discrete", "point"])
-def test_charts_are_files_people_can_open(population: str, tmp_path: Path):
-    markets = simulate_markets(gaussian_world(), 14, seed=5).markets
-    model = ChoiceModel(population=population, epochs=2, starts=1)
-    fit = model.fit(markets, seeds=[1, 2])
-    for name, chart in (("people", sensitivity_chart(fit)), ("demand", demand_curve_chart(fit))):
+def test_charts_are_files_people_can_open(population: str, fit: ChoiceFit, tmp_path: Path):
+    with computing():
+        runs = tuple(
+            replace(run, parameters=random_demand(run.seed, population)) for run in fit.runs
+        )
+    drawn = replace(fit, runs=runs)
+    charts = {"people": sensitivity_chart(drawn), "demand": demand_curve_chart(drawn, ["a"])}
+    for name, chart in charts.items():
         for ending in ("html", "png"):
             save_chart(chart, tmp_path / f"{name}.{ending}")
     page = (tmp_path / "people.html").read_text()

@@ -79,9 +79,9 @@ def test_deviance_by_hand() -> None:
     recorded, forecast = np.array([[[3.0, 0.0]]]), np.array([[[1.5, 2.0]]])
     seen = 2 * (3 * math.log(2) - 7 * math.log(7 / 5.5))
     unseen = 2 * 4 * math.log(6 / 4)
-    found = count_scores.negative_binomial_deviance(recorded, forecast, 4.0)
+    found = count_scores.arrival_deviance(recorded, forecast, 4.0)
     assert found == pytest.approx((seen + unseen) / 2)
-    assert count_scores.negative_binomial_deviance(recorded, recorded, 4.0) == 0
+    assert count_scores.arrival_deviance(recorded, recorded, 4.0) == 0
 
 
 def test_crps_by_hand() -> None:
@@ -89,7 +89,7 @@ def test_crps_by_hand() -> None:
     recorded, forecast = np.array([[[0.0, 1.0]]]), np.array([[[1.0, 1.0]]])
     at_zero = sum(0.25 ** (k + 1) for k in range(60))
     at_one = 0.5**2 + sum(0.25 ** (k + 1) for k in range(1, 60))
-    found = count_scores.negative_binomial_crps(recorded, forecast, 1.0)
+    found = count_scores.arrival_crps(recorded, forecast, 1.0)
     assert found == pytest.approx((at_zero + at_one) / 2, abs=1e-12)
 
 
@@ -173,8 +173,8 @@ def test_count_scores_equal_a_naive_loop(dispersion: float) -> None:
     assert count_scores.arrival_mae(recorded, arrivals) == pytest.approx(np.mean(total_errors))
     assert count_scores.cell_arrival_mae(recorded, arrivals) == pytest.approx(np.mean(cell_errors))
     law = (recorded, arrivals, dispersion)
-    assert count_scores.negative_binomial_deviance(*law) == pytest.approx(np.mean(deviances))
-    assert count_scores.negative_binomial_crps(*law) == pytest.approx(np.mean(ranked), rel=1e-9)
+    assert count_scores.arrival_deviance(*law) == pytest.approx(np.mean(deviances))
+    assert count_scores.arrival_crps(*law) == pytest.approx(np.mean(ranked), rel=1e-9)
 
 
 def test_crps_equals_expected_distances() -> None:
@@ -185,7 +185,7 @@ def test_crps_equals_expected_distances() -> None:
     apart = np.abs(k[:, None] - k[None])
     expected = (p * np.abs(k - recorded)).sum() - p @ apart @ p / 2
     cell = np.full((1, 1, 1), 1.0)
-    found = count_scores.negative_binomial_crps(recorded * cell, mean * cell, dispersion)
+    found = count_scores.arrival_crps(recorded * cell, mean * cell, dispersion)
     assert found == pytest.approx(expected, rel=1e-9)
 
 
@@ -195,9 +195,9 @@ def test_infinite_dispersion_is_a_poisson() -> None:
     cdf = poisson.cdf(k, arrivals[..., None])
     ranked = ((cdf - (k >= recorded[..., None])) ** 2).sum(-1).mean()
     law = (recorded, arrivals, math.inf)
-    assert count_scores.negative_binomial_crps(*law) == pytest.approx(ranked, rel=1e-6)
+    assert count_scores.arrival_crps(*law) == pytest.approx(ranked, rel=1e-6)
     own = xlogy(recorded, recorded / arrivals) - (recorded - arrivals)
-    assert count_scores.negative_binomial_deviance(*law) == pytest.approx(2 * own.mean(), rel=1e-6)
+    assert count_scores.arrival_deviance(*law) == pytest.approx(2 * own.mean(), rel=1e-6)
 
 
 @pytest.mark.parametrize("recorded", [0.0, 40_123.0, 400_000.0])
@@ -206,21 +206,21 @@ def test_crps_of_large_counts_is_the_sum_too(recorded: float) -> None:
     k = np.arange(500_000)
     cdf = nbinom.cdf(k, dispersion, dispersion / (dispersion + mean))
     cell = np.full((1, 1, 1), 1.0)
-    found = count_scores.negative_binomial_crps(recorded * cell, mean * cell, dispersion)
+    found = count_scores.arrival_crps(recorded * cell, mean * cell, dispersion)
     assert found == pytest.approx(((cdf - (k >= recorded)) ** 2).sum(), rel=1e-6)
 
 
 def test_crps_of_exploding_forecasts_is_affordable() -> None:
-    found = count_scores.negative_binomial_crps(np.ones((2, 2, 2)), np.full((2, 2, 2), 1e12), 50.0)
+    found = count_scores.arrival_crps(np.ones((2, 2, 2)), np.full((2, 2, 2), 1e12), 50.0)
     assert math.isfinite(found)
     assert found > 1e11
 
 
 def test_sure_forecasts_of_nothing_are_scored() -> None:
     recorded, forecast = np.array([[[0.0, 3.0]]]), np.zeros((1, 1, 2))
-    assert count_scores.negative_binomial_crps(recorded, forecast, 50.0) == pytest.approx(1.5)
-    assert count_scores.negative_binomial_deviance(recorded, forecast, 50.0) == math.inf
-    assert count_scores.negative_binomial_deviance(forecast, forecast, 50.0) == 0
+    assert count_scores.arrival_crps(recorded, forecast, 50.0) == pytest.approx(1.5)
+    assert count_scores.arrival_deviance(recorded, forecast, 50.0) == math.inf
+    assert count_scores.arrival_deviance(forecast, forecast, 50.0) == 0
 
 
 def test_impossible_patterns_cost_infinity_only_where_they_occur() -> None:

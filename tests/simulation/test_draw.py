@@ -48,7 +48,17 @@ def test_truth_table_holds_every_cell_and_sums_to_one():
     totals = truth.group_by("date", "unit", "cohort").sum()["probability"]
     assert len(totals) == 30
     np.testing.assert_allclose(totals, 1.0, atol=1e-12)
-    assert np.abs(np.asarray(drawn.states.shift)).max() > 0
+    assert all(np.abs(np.asarray(state)).max() > 0 for state in drawn.states.carried.values())
+
+
+def test_a_day_is_drawn_from_its_truth_given_the_days_before(drawn):
+    """Expected arrivals of all days and counts agree; the state at rest comes first."""
+    arrivals, mean = drawn.panel.arrivals, drawn.arrivals
+    spread = mean + mean**2 / drawn.world.dispersion
+    assert (arrivals - mean).sum() / np.sqrt(spread.sum()) == pytest.approx(0, abs=4)
+    assert ((arrivals - mean) ** 2 / spread).mean() == pytest.approx(1.0, abs=0.35)
+    assert not np.asarray(drawn.states.carried["memory"])[0].any()
+    assert len(drawn.states.carried["memory"]) == drawn.panel.days
 
 
 def test_zero_effort_draws_nothing():
@@ -60,6 +70,7 @@ def test_zero_effort_draws_nothing():
     assert drawn.panel.arrivals[3].sum() > 0
 
 
+@pytest.mark.slow
 def test_truth_is_recovered_better_than_without_dynamics():
     """Joint KL to the true probabilities on test days, for every seed."""
     drawn = dgd.simulate(dgd.example_world(), 90, seed=2)
@@ -70,7 +81,7 @@ def test_truth_is_recovered_better_than_without_dynamics():
 
     def divergence(**changes):
         model = dgd.DGD(epochs=80, patience=20, start="warmup", **changes)
-        _, patterns = model.fit(drawn.panel, **ends, seeds=[1, 2]).predict(days - 1, 1)
+        patterns = model.fit(drawn.panel, **ends, seeds=[1, 2]).predict(days - 1, 1).patterns
         return (true * np.log(true / patterns[:, 0])).sum(-1).mean((1, 2, 3))
 
     with_dynamics, without = divergence(), divergence(dynamics="none")

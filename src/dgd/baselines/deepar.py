@@ -116,9 +116,10 @@ class DeepAR:
         return cls(**{"start": "rates", "calendar": "weekday", **changes})
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "widths", tuple(self.widths))
         refuse_unknown(self, {"start": STARTS})
         if not self.widths or any(width < 1 for width in self.widths):
-            raise InputError(f"widths is {tuple(self.widths)}; give at least one, each at least 1.")
+            raise InputError(f"widths is {self.widths}; give at least one, each at least 1.")
         refuse_below_one(self, ("epochs", "patience", "histories"))
 
     def fit(

@@ -124,10 +124,10 @@ class FeatureMaker:
     @staticmethod
     def restored(facts: dict[str, Any], tensors: Tensors) -> "FeatureMaker":
         """The maker that `stored` describes."""
-        own = {name.removeprefix("features/"): tensor for name, tensor in tensors.items()}
-        measures: dict[str, Any] = {name: own[name] for name in MEASURES}
+        measures: dict[str, Any] = {name: tensors[f"features/{name}"] for name in MEASURES}
         scalings: dict[str, Any] = {
-            n: Scaling(own[f"{n}/center"], own[f"{n}/scale"]) for n in SCALINGS
+            name: Scaling(tensors[f"features/{name}/center"], tensors[f"features/{name}/scale"])
+            for name in SCALINGS
         }
         return FeatureMaker(**facts, **measures, **scalings)
 

@@ -1,0 +1,18 @@
+"""The help of every command shows how it is called."""
+
+import pytest
+
+from dgd.cli.app import app
+from support.shell import done
+
+
+@pytest.mark.parametrize("command", [info.callback.__name__ for info in app.registered_commands])
+def test_every_commands_help_shows_an_example(command: str) -> None:
+    shown = " ".join(done(command, "--help").stdout.split())
+    assert f"Example: dgd {command}" in shown
+
+
+def test_the_help_documents_commands_and_exit_codes() -> None:
+    shown = done("--help").stdout
+    for word in ("simulate", "fit", "forecast", "info", "demo", "Exit codes", "130: "):
+        assert word in shown
