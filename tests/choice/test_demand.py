@@ -13,21 +13,22 @@ from dgd.choice import ChoiceDemand, Offers, Scales, price_derivatives, shares
 from dgd.choice.demand import Demand
 from dgd.model.population.named import POPULATIONS
 from dgd.runtime import computing
+from support.compiled import support_of
 from support.random_choice import SIZES, make, random_demand
 
 
 def by_hand(model: ChoiceDemand, markets) -> np.ndarray:
     """Shares of every slot and of nothing, node by node, in the user's own units."""
-    utility, scales = model.utility, model.scales
-    support = model.population.support()
+    support = support_of(model.population)
+    utility, scales, support = jax.tree.map(np.asarray, (model.utility, model.scales, support))
     found = np.zeros((len(markets.markets), markets.price.shape[1] + 1))
     for m in range(len(markets.markets)):
         part = markets.cohort_size[m] / markets.cohort_size[m].sum()
         for g in range(len(part)):
             for i in range(support.points.shape[1]):
-                u = np.asarray(support.points[g, i])
-                weight = part[g] * np.exp(float(support.log_weights[g, i]))
-                logit = float(utility.price_intercept + utility.price_loading @ u)
+                u = support.points[g, i]
+                weight = part[g] * np.exp(support.log_weights[g, i])
+                logit = utility.price_intercept + utility.price_loading @ u
                 worths = [0.0]
                 slots = np.flatnonzero(markets.available[m])
                 for j in slots:
@@ -63,17 +64,15 @@ def test_shares_sum_to_one_and_nobody_buys_what_is_not_there():
 
 
 def test_extreme_utilities_stay_finite():
-    markets = make()
+    markets = make(sizes=SIZES)
     with computing():
-        model = random_demand(1, cohorts=1)
-        offers = Offers.of(markets)
+        model, offers = random_demand(1), Offers.of(markets)
         for price in (-1e5, 1e5):
-            offers = offers._replace(price=jnp.full(markets.price.shape, price))
-            found = shares(model, offers)
+            offers = offers._replace(price=jnp.asarray(np.full(markets.price.shape, price)))
+            products, outside = map(np.asarray, shares(model, offers))
             slopes = price_derivatives(model, offers)
-            total = found.products.sum(1) + found.outside
-            assert np.allclose(total, 1.0)
-            assert np.isfinite(slopes.products).all()
+            assert np.allclose(products.sum(1) + outside, 1.0)
+            assert np.isfinite(np.asarray(slopes.products)).all()
 
 
 def test_price_derivatives_equal_automatic_differentiation():
@@ -148,12 +147,23 @@ def test_the_surplus_a_price_takes_is_the_area_under_demand():
     assert np.allclose(demand(2.5).surplus - demand(0.5).surplus, -area, atol=1e-9)
 
 
+@eqx.filter_jit
+def everything_said(model, offers, points):
+    """All that a demand reports: shares, tastes, sensitivities, surplus."""
+    return (
+        model.shares(offers).products,
+        model.tastes(points),
+        model.price_sensitivity(points),
+        model.surplus_at_nodes(offers),
+    )
+
+
 def test_scales_change_neither_shares_nor_what_is_reported():
     """The same model on plain scales: equal shares, tastes, sensitivities and surplus."""
     markets = make(sizes=SIZES)
     with computing():
         scaled = random_demand(6)
-        points = scaled.population.support().points
+        points = support_of(scaled.population).points
         tastes = scaled.scales.tastes(scaled.utility.attribute_loading.T[None])[0].T
         effect = scaled.scales.tastes(scaled.utility.attribute_effect[None, None])[0, 0]
         utility = eqx.tree_at(
@@ -163,13 +173,8 @@ def test_scales_change_neither_shares_nor_what_is_reported():
         )
         scales = Scales.plain(3)._replace(price=scaled.scales.price)
         plain = ChoiceDemand(scaled.population, utility, scales)
-        offers = Offers.of(markets)
-        for before, after in (
-            (scaled.shares(offers).products, plain.shares(offers).products),
-            (scaled.tastes(points), plain.tastes(points)),
-            (scaled.price_sensitivity(points), plain.price_sensitivity(points)),
-            (scaled.surplus_at_nodes(offers), plain.surplus_at_nodes(offers)),
-        ):
+        both = (everything_said(model, Offers.of(markets), points) for model in (scaled, plain))
+        for before, after in zip(*both, strict=True):
             assert np.allclose(before, after, atol=1e-12)
 
 

@@ -1,6 +1,7 @@
 """One name, one thing: what choice calls its own is called otherwise in the core."""
 
 import ast
+import importlib
 import pkgutil
 from pathlib import Path
 from types import ModuleType
@@ -37,4 +38,6 @@ def test_no_class_of_choice_has_the_name_of_one_of_the_core():
 @pytest.mark.parametrize("package", [dgd.choice, dgd.report.charts], ids=lambda p: p.__name__)
 def test_no_module_is_hidden_by_another_thing_of_its_name(package: ModuleType):
     for module in pkgutil.iter_modules(package.__path__):
-        assert isinstance(getattr(package, module.name), ModuleType), module.name
+        found = importlib.import_module(f"{package.__name__}.{module.name}")
+        assert getattr(package, module.name) is found, module.name
+        assert module.name not in getattr(package, "__all__", ())

@@ -10,7 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dgd.counting import (
+from dgd import (
+    Clock,
+    InputError,
+    Panel,
     count_events,
     hash_bucket,
     hash_buckets,
@@ -20,9 +23,6 @@ from dgd.counting import (
     top_units,
 )
 from dgd.counting.rates import quantile_group
-from dgd.errors import InputError
-from dgd.panel.panel import Panel
-from dgd.tables.clock import Clock
 
 DAY = Clock("day")
 WEEK = {"start": "2022-03-01", "end": "2022-03-07"}

@@ -13,7 +13,9 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from dgd.counting import (
+from dgd import (
+    Clock,
+    InputError,
     count_events,
     hash_bucket,
     hash_buckets,
@@ -22,8 +24,6 @@ from dgd.counting import (
     spending_cohorts,
     top_units,
 )
-from dgd.errors import InputError
-from dgd.tables.clock import Clock
 
 ENGINES = ["pandas", "polars", "polars lazy", "pyarrow", "duckdb", "pyspark"]
 BERLIN = "Europe/Berlin"

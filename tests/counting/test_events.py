@@ -16,11 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from dgd import Clock, CountReport, InputError, Panel, count_events
 from dgd.cli.count import count as count_command
-from dgd.counting import CountReport, count_events
-from dgd.errors import InputError
-from dgd.panel.panel import Panel
-from dgd.tables.clock import Clock
 
 NOON = datetime(2022, 4, 21, 12, tzinfo=UTC)
 

@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from dgd import InputError
 from dgd.datasets import kuairand
-from dgd.errors import InputError
 from support.small_kuairand import (
     EARLY,
     LATER,

@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from dgd import InputError
 from dgd.datasets import KUAIRAND_WINDOWS, Dataset, Window, kuairand
-from dgd.errors import InputError
 from support.real_data import real_data
 from support.small_kuairand import (
     EARLY,

@@ -5,8 +5,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from dgd import InputError
 from dgd.datasets import kuairand
-from dgd.errors import InputError
 from support.small_kuairand import EARLY, VIDEOS, publish, videos, write
 
 

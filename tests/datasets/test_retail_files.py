@@ -4,8 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from dgd import InputError
 from dgd.datasets import online_retail
-from dgd.errors import InputError
 from support.small_shop import SHEETS, WINDOW, line, removed, shop, table, write_workbook
 
 

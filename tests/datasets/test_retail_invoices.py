@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from dgd import InputError
 from dgd.datasets import Dataset, Window, online_retail
-from dgd.errors import InputError
 from support.real_data import real_data
 from support.small_shop import WINDOW, line, removed, shop, table
 

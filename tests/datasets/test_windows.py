@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from dgd import InputError
 from dgd.datasets import KUAIRAND_WINDOWS, RETAIL_WINDOWS, Window
 from dgd.datasets.windows import refuse_empty_parts
-from dgd.errors import InputError
 
 
 def days(window: Window) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Appendices B and C on random models: what the paper proves must come out."""
+"""Appendices B and C on random crowds: what the paper proves must come out."""
 
 from dataclasses import replace
 
@@ -10,41 +10,61 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
+from scipy.special import expit
 from scipy.stats import norm
 
 from dgd.diagnostics.bounds import gradient_errors, probability_errors
 from dgd.diagnostics.propagation import expected_update, limits, propagate
-from dgd.diagnostics.tilting import join, separate, who_is_seen, who_is_there
-from dgd.model.days import Inputs
-from dgd.model.population import SupportPoints, matched_points
-from dgd.model.readout import Separated
-from dgd.model.sweep import observe
+from dgd.diagnostics.tilting import other_form
+from dgd.model import Crowd, Inputs, Separated, SupportPoints
+from dgd.model.population.support_points import matched_points
 from dgd.runtime import computing
-from support.random_crowds import BEHAVIORS, COHORTS, UNITS, random_days, random_crowd
+from support.compiled import observed, predicted, types_of
+from support.random_crowds import BEHAVIORS, COHORTS, UNITS, random_crowd, random_days
 
 SEEDS = st.integers(0, 10_000)
-observed = eqx.filter_jit(
-    lambda model, inputs, outcomes: observe(model, inputs, outcomes, model.initial_state())
-)
+FINE, COARSE = 61, 3
+"""Nodes: so many that quadrature is exact to 1e-10, and so few that its errors are large."""
+
+in_other_form = eqx.filter_jit(other_form)
+seen_in = eqx.filter_jit(Crowd.who_is_seen)
+there_in = eqx.filter_jit(Crowd.who_is_there)
+log_moment = eqx.filter_jit(lambda population, loading: population.log_moment(loading))
+tilted = eqx.filter_jit(lambda population, loading: population.tilted(loading))
 
 
-def random_state(model, seed, days=1):
+def random_state(crowd, seed, days=1):
     """Any state a path can pass through: memory and fatigue in [0, 1], units centred."""
     rng = np.random.default_rng(seed + 2000)
-    zero = model.initial_state()
     unit = rng.normal(size=(days, UNITS))
-    return replace(
-        zero,
-        shift=jnp.asarray(rng.normal(size=(days, *zero.shift.shape[1:]))),
-        memory=jnp.asarray(rng.uniform(size=(days, COHORTS, BEHAVIORS))),
-        fatigue=jnp.asarray(rng.uniform(size=(days, COHORTS))),
-        common=jnp.asarray(rng.normal(size=days)),
-        unit=jnp.asarray(unit - unit.mean(-1, keepdims=True)),
+    values = {
+        "shift": rng.normal(size=(days, *crowd.at_rest().carried["shift"].shape[1:])),
+        "memory": rng.uniform(size=(days, COHORTS, BEHAVIORS)),
+        "fatigue": rng.uniform(size=(days, COHORTS)),
+    }
+    return eqx.tree_at(
+        lambda s: (s.carried, s.environment.common, s.environment.unit),
+        crowd.at_rest(),
+        (
+            {name: jnp.asarray(value) for name, value in values.items()},
+            jnp.asarray(rng.normal(size=days)),
+            jnp.asarray(unit - unit.mean(-1, keepdims=True)),
+        ),
     )
 
 
 def each_day(inputs: Inputs) -> list[Inputs]:
     return [inputs.between(t, t + 1) for t in range(len(inputs.size))]
+
+
+def assert_same_predictions(one, other, tolerance=1e-10):
+    np.testing.assert_allclose(one.arrivals, other.arrivals, rtol=max(tolerance, 1e-12))
+    np.testing.assert_allclose(one.patterns, other.patterns, atol=tolerance)
+
+
+def assert_close(one, other, tolerance):
+    for ours, theirs in zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=tolerance)
 
 
 # Appendix B.2: exponential tilting
@@ -55,42 +75,36 @@ def each_day(inputs: Inputs) -> list[Inputs]:
 def test_a_tilted_mixture_has_the_tilted_density(seed):
     """Against numerical integration of exp(gamma u) P(u), which knows no mixture."""
     with computing():
-        model = random_crowd(seed, scale=0.7)
-        loading = float(model.arrival.loading[0])
-        there, seen = (
-            tuple(
-                np.asarray(x)[0].squeeze(-1) if np.ndim(x) == 3 else np.asarray(x)[0]
-                for x in of.types()
-            )
-            for of in (model.population, who_is_seen(model))
-        )
-        log_moment = float(model.population.log_moment(model.arrival.loading)[0])
+        crowd = random_crowd(seed, scale=0.7)
+        loading = crowd.arrival.loading
+        both = (crowd.population, seen_in(crowd))
+        there, seen = ([np.asarray(x)[0] for x in types_of(of)] for of in both)
+        log_mass = float(log_moment(crowd.population, loading)[0])
+        gamma = float(loading[0])
 
     def density(u, types):
         share, mean, spread = types
-        return float((share * norm.pdf(u, mean, spread)).sum())
+        return float((share * norm.pdf(u, mean[:, 0], spread[:, 0])).sum())
 
-    mass, _ = quad(lambda u: np.exp(loading * u) * density(u, there), -30, 30, limit=200)
-    assert log_moment == pytest.approx(np.log(mass), abs=1e-9)
+    mass, _ = quad(lambda u: np.exp(gamma * u) * density(u, there), -30, 30, limit=200)
+    assert log_mass == pytest.approx(np.log(mass), abs=1e-9)
     for u in (-2.0, -0.3, 0.0, 0.8, 2.5):
-        expected = np.exp(loading * u) * density(u, there) / mass
+        expected = np.exp(gamma * u) * density(u, there) / mass
         assert density(u, seen) == pytest.approx(expected, rel=1e-8)
 
 
 @pytest.mark.parametrize("dim", [1, 2, 3])
-@pytest.mark.parametrize("seed", [1, 2])
-def test_tilting_back_undoes_it(dim, seed):
-    with computing():
-        model = random_crowd(seed, dim=dim)
-        for population in (model.population, matched_points(model.population)):
-            loading = model.arrival.loading
-            again = population.tilted(loading).tilted(-loading)
-            for ours, theirs in zip(again.types(), population.types(), strict=True):
-                np.testing.assert_allclose(ours, theirs, atol=1e-13)
-            sum_of_moments = population.log_moment(loading) + population.tilted(loading).log_moment(
-                -loading
-            )
-            np.testing.assert_allclose(sum_of_moments, 0.0, atol=1e-13)
+def test_tilting_back_undoes_it(dim):
+    for seed in (1, 2):
+        with computing():
+            crowd = random_crowd(seed, dim=dim)
+            loading = crowd.arrival.loading
+            back = jnp.asarray(-np.asarray(loading))
+            for population in (crowd.population, matched_points(crowd.population)):
+                there = tilted(population, loading)
+                assert_close(types_of(tilted(there, back)), types_of(population), 1e-13)
+                moments = [log_moment(population, loading), log_moment(there, back)]
+                np.testing.assert_allclose(np.add(*map(np.asarray, moments)), 0.0, atol=1e-13)
 
 
 @settings(max_examples=8, deadline=None)
@@ -98,65 +112,59 @@ def test_tilting_back_undoes_it(dim, seed):
 def test_a_separated_readout_predicts_the_same_on_every_day(seed):
     """At many nodes, to 1e-10: arrivals, probabilities, and the states they lead to."""
     with computing():
-        model = random_crowd(seed, nodes=61)
-        inputs, outcomes = random_days(seed)
-        weighted, apart = (observed(m, inputs, outcomes) for m in (model, separate(model)))
-    np.testing.assert_allclose(
-        apart.predictions.arrivals, weighted.predictions.arrivals, rtol=1e-10
-    )
-    np.testing.assert_allclose(
-        apart.predictions.patterns, weighted.predictions.patterns, atol=1e-10
-    )
-    for ours, theirs in zip(
-        jax.tree.leaves(apart.final), jax.tree.leaves(weighted.final), strict=True
-    ):
-        np.testing.assert_allclose(ours, theirs, atol=1e-10)
+        crowd, days = random_crowd(seed, nodes=FINE), random_days(seed)
+        weighted, apart = (observed(c, *days) for c in (crowd, in_other_form(crowd)))
+    assert_same_predictions(apart.predictions, weighted.predictions)
+    assert_close(apart.final, weighted.final, 1e-10)
 
 
 @pytest.mark.parametrize("seed", [3, 4])
 def test_expected_paths_stay_equal_for_any_horizon(seed):
     with computing():
-        model = random_crowd(seed, nodes=61)
-        apart, state = separate(model), random_state(model, seed)
+        crowd = random_crowd(seed, nodes=FINE)
+        apart, state = in_other_form(crowd), random_state(crowd, seed)
         other = state
         for inputs in each_day(random_days(seed)[0]):
-            state, other = (
-                expected_update(model, state, inputs),
-                expected_update(apart, other, inputs),
-            )
-        for ours, theirs in zip(jax.tree.leaves(other), jax.tree.leaves(state), strict=True):
-            np.testing.assert_allclose(ours, theirs, atol=1e-10)
+            state = expected_update(crowd, state, inputs)
+            other = expected_update(apart, other, inputs)
+        assert_close(other, state, 1e-10)
 
 
-def test_two_dimensions_and_discrete_points_separate_too():
+def test_discrete_points_separate_without_any_error():
     with computing():
-        plane = random_crowd(5, dim=2, nodes=31)
-        points = replace(random_crowd(6), population=matched_points(random_crowd(6).population))
-        for model, tolerance in ((plane, 1e-10), (points, 1e-14)):
-            inputs, outcomes = random_days(7)
-            ours, theirs = (
-                observed(m, inputs, outcomes).predictions for m in (separate(model), model)
-            )
-            np.testing.assert_allclose(ours.patterns, theirs.patterns, atol=tolerance)
-            np.testing.assert_allclose(ours.arrivals, theirs.arrivals, rtol=max(tolerance, 1e-12))
-        assert isinstance(who_is_seen(points), SupportPoints)
+        crowd, days = random_crowd(6), random_days(7)
+        crowd = replace(crowd, population=matched_points(crowd.population))
+        apart = in_other_form(crowd)
+        ours, theirs = (observed(c, *days).predictions for c in (apart, crowd))
+    assert isinstance(apart.readout.population, SupportPoints)
+    assert_same_predictions(ours, theirs, 1e-14)
+
+
+def test_a_population_in_two_dimensions_separates_too():
+    with computing():
+        crowd, day = random_crowd(5, dim=2, nodes=31), random_days(7, 1)[0]
+        ours, theirs = (predicted(c, crowd.at_rest(), day) for c in (in_other_form(crowd), crowd))
+    assert_same_predictions(ours, theirs)
 
 
 @pytest.mark.parametrize("seed", [1, 8])
-def test_any_separated_model_can_be_joined(seed):
+def test_any_separated_crowd_can_be_written_weighted_by_arrivals(seed):
     """Also one whose two populations have nothing to do with each other."""
     with computing():
-        model = random_crowd(seed, nodes=61)
-        apart = replace(model, readout=Separated(random_crowd(seed + 50, nodes=61).population))
-        one = join(apart)
-        inputs, outcomes = random_days(seed)
-        ours, theirs = (observed(m, inputs, outcomes).predictions for m in (one, apart))
-        np.testing.assert_allclose(ours.patterns, theirs.patterns, atol=1e-10)
-        np.testing.assert_allclose(ours.arrivals, theirs.arrivals, rtol=1e-10)
-        back = join(separate(model))
-        for ours, theirs in zip(jax.tree.leaves(back), jax.tree.leaves(model), strict=True):
-            np.testing.assert_allclose(ours, theirs, atol=1e-12)
-        np.testing.assert_allclose(who_is_there(apart).means, one.population.means, atol=0)
+        crowd, days = random_crowd(seed, nodes=FINE), random_days(seed)
+        apart = replace(crowd, readout=Separated(random_crowd(seed + 50, nodes=FINE).population))
+        one = in_other_form(apart)
+        ours, theirs = (observed(c, *days).predictions for c in (one, apart))
+        there = there_in(apart)
+    assert_same_predictions(ours, theirs)
+    np.testing.assert_allclose(there.means, one.population.means, rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", [1, 8])
+def test_the_other_form_of_the_other_form_is_the_crowd_itself(seed):
+    with computing():
+        crowd = random_crowd(seed, nodes=FINE)
+        assert_close(in_other_form(in_other_form(crowd)), crowd, 1e-12)
 
 
 # Appendix C.1: positive-weight quadrature
@@ -166,11 +174,11 @@ def test_any_separated_model_can_be_joined(seed):
 @given(seed=SEEDS)
 def test_positive_weights_keep_probabilities_and_counts_in_range(seed):
     with computing():
-        model = random_crowd(seed, scale=1.5)
-        found = observed(model, *random_days(seed)).predictions
+        crowd = random_crowd(seed, scale=1.5, nodes=FINE)
+        found = observed(crowd, *random_days(seed)).predictions
         arrivals, patterns = np.asarray(found.arrivals), np.asarray(found.patterns)
         behaviors = np.asarray(found.behaviors)
-    np.testing.assert_allclose(patterns.sum(0), 1.0, atol=1e-13)
+    np.testing.assert_allclose(patterns.sum(0), 1.0, atol=1e-12)
     assert (patterns >= 0).all()
     assert (behaviors >= 0).all()
     assert (behaviors <= arrivals[..., None] * (1 + 1e-12)).all()
@@ -179,28 +187,14 @@ def test_positive_weights_keep_probabilities_and_counts_in_range(seed):
 def test_components_add_up_to_the_population():
     """Arrivals integrate component by component, weighted by the shares."""
     with computing():
-        model, inputs = random_crowd(4), random_days(4)[0].between(0, 1)
-        state = model.initial_state()
-        whole = np.asarray(model.predict(state, inputs).arrivals)
-        shares = np.asarray(model.population.weights)
-        parts = np.zeros_like(whole)
+        crowd, inputs = random_crowd(4), random_days(4)[0].between(0, 1)
+        whole = np.asarray(predicted(crowd, crowd.at_rest(), inputs).arrivals)
+        shares, parts = np.asarray(types_of(crowd.population).share), np.zeros_like(whole)
         for k in range(shares.shape[1]):
-            mixture = model.population
-            alone = eqx.tree_at(
-                lambda m: (m.logits, m.means, m.raw_diagonal, m.below_diagonal),
-                mixture,
-                tuple(
-                    x[:, k : k + 1]
-                    for x in (
-                        mixture.logits,
-                        mixture.means,
-                        mixture.raw_diagonal,
-                        mixture.below_diagonal,
-                    )
-                ),
-            )
-            part = replace(model, population=alone).predict(state, inputs).arrivals
-            parts += shares[:, k][None, None] * np.asarray(part)
+            alone = jax.tree.map(lambda x, k=k: x[:, k : k + 1], crowd.population)
+            part = replace(crowd, population=alone)
+            found = np.asarray(predicted(part, crowd.at_rest(), inputs).arrivals)
+            parts += shares[:, k][None, None] * found
     np.testing.assert_allclose(parts, whole, rtol=1e-12)
 
 
@@ -208,38 +202,34 @@ def test_components_add_up_to_the_population():
 
 
 @pytest.mark.parametrize("readout", ["weighted", "separated"])
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_errors_stay_within_their_bounds(seed, readout):
+def test_errors_stay_within_their_bounds(readout):
     """With three nodes and wide populations the errors are large, and bounded all the same."""
-    with computing():
-        model = random_crowd(seed, scale=1.0, nodes=3)
-        if readout == "separated":
-            model = separate(model)
-        inputs = random_days(seed)[0].between(0, 2)
-        state = random_state(model, seed, days=2)
-        exact = model.with_nodes(61)
-        last = jax.tree.map(lambda x: x[-1:], (state, inputs))
-        found = {
-            **probability_errors(model, exact, state, inputs),
-            **gradient_errors(model, exact, *last),
+    for seed in (1, 2, 3):
+        with computing():
+            crowd = random_crowd(seed, scale=1.0, nodes=COARSE)
+            if readout == "separated":
+                crowd = in_other_form(crowd)
+            inputs = random_days(seed)[0].between(0, 1)
+            given_day = (crowd, crowd.with_nodes(FINE), random_state(crowd, seed), inputs)
+            found = {**probability_errors(*given_day), **gradient_errors(*given_day)}
+        assert set(found) == {
+            "probability",
+            "log-probability",
+            "gradient of probability",
+            "gradient of log-probability",
         }
-    assert set(found) == {
-        "probability",
-        "log-probability",
-        "gradient of probability",
-        "gradient of log-probability",
-    }
-    for error, bound in found.values():
-        assert error.max() > 1e-4
-        assert (error <= bound * (1 + 1e-9) + 1e-13).all()
+        for error, bound in found.values():
+            assert error.max() > 1e-4
+            assert (error <= bound * (1 + 1e-9) + 1e-13).all()
 
 
 def test_a_bound_can_fail():
     """Halved, the probability bound no longer holds: the comparison above has teeth."""
     with computing():
-        model = random_crowd(1, scale=1.0, nodes=3)
-        inputs, state = random_days(1)[0].between(0, 1), random_state(model, 1)
-        error, bound = probability_errors(model, model.with_nodes(61), state, inputs)["probability"]
+        crowd = random_crowd(1, scale=1.0, nodes=COARSE)
+        inputs, state = random_days(1)[0].between(0, 1), random_state(crowd, 1)
+        found = probability_errors(crowd, crowd.with_nodes(FINE), state, inputs)
+    error, bound = found["probability"]
     assert (error > bound / 2).any()
 
 
@@ -249,10 +239,10 @@ def test_a_bound_can_fail():
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_errors_travel_no_faster_than_the_recursion_allows(seed):
     with computing():
-        model = random_crowd(seed, scale=0.8, nodes=3)
-        start = random_state(model, seed)
+        crowd = random_crowd(seed, scale=0.8, nodes=COARSE)
+        start = random_state(crowd, seed)
         ahead = each_day(random_days(seed)[0])
-        path = list(propagate(model, model.with_nodes(61), start, ahead))
+        path = list(propagate(crowd, crowd.with_nodes(FINE), start, ahead))
     assert [row["day"] for row in path] == [1, 2, 3, 4, 5, 6]
     assert path[-1]["error"] > 1e-6
     assert all(row["holds"] for row in path)
@@ -263,14 +253,16 @@ def test_errors_travel_no_faster_than_the_recursion_allows(seed):
 @given(seed=SEEDS)
 def test_states_keep_their_bounds_under_expected_feedback(seed):
     with computing():
-        model = random_crowd(seed, scale=1.0)
-        start = random_state(model, seed)
-        ahead = each_day(random_days(seed)[0])
-        path = list(limits(model, start, ahead))
-        kept = float(model.feedback.environment_retention)
-        first = float(abs(start.common[0]))
+        crowd = random_crowd(seed, scale=1.0, nodes=FINE)
+        start = random_state(crowd, seed)
+        path = list(limits(crowd, start, each_day(random_days(seed)[0])))
+        kept = expit(float(crowd.feedback.environment.raw_retention))
+        first = abs(float(start.environment.common[0]))
+    assert {row["state"] for row in path} == {"memory", "fatigue", "shift", "environment"}
+    assert len(path) == 6 * 4
     assert all(row["holds"] for row in path)
     for row in path:
-        assert 0 <= row["memory"] <= 1
-        assert 0 <= row["fatigue"] <= 1
-        assert row["environment"] == pytest.approx(first * kept ** row["day"], abs=1e-12)
+        if row["state"] in ("memory", "fatigue"):
+            assert row["bound"] == 1.0
+        if row["state"] == "environment":
+            assert row["largest"] == pytest.approx(first * kept ** row["day"], abs=1e-12)

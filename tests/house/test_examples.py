@@ -6,6 +6,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from support.untrained import no_training
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
@@ -14,6 +16,7 @@ def _examples_on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(EXAMPLES))
 
 
+@pytest.mark.slow
 def test_a_price_is_recommended(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     import pricing
 
@@ -28,17 +31,24 @@ def test_a_price_is_recommended(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert endings == {"model.dgd", *charts}
 
 
-def test_a_users_table_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_a_users_table_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """All that the example does, but for the training and the drawing."""
     import pricing
 
+    charts = []
+    monkeypatch.setattr(pricing, "save_chart", lambda _, path: charts.append(path.name))
     markets = pricing.simulate_markets(pricing.town_world(), 30, seed=1).markets
     table = markets.rows().drop("available").with_columns(visitors=pl.lit(4000))
     table.write_csv(tmp_path / "sales.csv")
     options = ["--table", str(tmp_path / "sales.csv"), "--market-size", "visitors"]
-    quick = ["--epochs", "10", "--seeds", "1", "--product", "c", "--output", str(tmp_path / "out")]
-    pricing.main([*options, *quick])
+    quick = ["--seeds", "1", "--product", "c", "--output", str(tmp_path / "out")]
+    with no_training("dgd.choice.estimator"):
+        pricing.main([*options, *quick])
     shown = capsys.readouterr().out
     assert "Recommended price of c" in shown
+    assert len(charts) == 6
     assert "simulated" not in shown
 
 

@@ -213,10 +213,10 @@ def test_all_days_at_once_equal_one_day_after_another_and_the_equations(seed):
         np.testing.assert_allclose(one_by_one[name], expected[name], rtol=1e-11, atol=1e-13)
 
 
-@pytest.mark.parametrize("place", range(3))
-def test_each_state_rests_at_zero_for_every_cohort(place):
+@pytest.mark.parametrize("index", range(3))
+def test_each_state_rests_at_zero_for_every_cohort(index):
     with computing():
-        part = random_crowd(1).feedback.carried[place]
+        part = random_crowd(1).feedback.carried[index]
         rest = np.asarray(part.at_rest(5))
     assert rest.shape[:2] == (1, 5)
     assert not rest.any()

@@ -1,23 +1,25 @@
 """Events with a context of their own: counting, training, and equality with counts."""
 
-import equinox as eqx
-import jax
+from dataclasses import replace
+
 import jax.numpy as jnp
 import numpy as np
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
 import dgd
-from dgd.cli.app import app
+from dgd.diagnostics.gradients import value_and_slope
 from dgd.errors import InputError
-from dgd.learning.objective import Objective
+from dgd.model import Feedback
 from dgd.model.context import EventContext
+from dgd.model.feedback.environment import CalmEnvironment
 from dgd.panel.contexts import EventCounts
 from dgd.runtime import computing
-from support.random_crowds import BEHAVIORS, random_days, random_crowd
+from support.objectives import objective
+from support.random_crowds import BEHAVIORS, random_crowd, random_days
+from support.shell import assert_refused, done, run
 
-OBJECTIVE = Objective(penalty_weight=0.01, behavior_penalty=3.0, calendar_penalty=2.0)
+OBJECTIVE = objective(penalty_weight=0.01, behavior_penalty=3.0, calendar_penalty=2.0)
 
 
 def one_by_one(outcomes):
@@ -28,26 +30,21 @@ def one_by_one(outcomes):
     return events.groups(*counts.shape[:3])
 
 
-def test_events_that_share_context_train_like_their_counts():
+@pytest.mark.parametrize(
+    "dynamics", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["none", "feedback"]
+)
+def test_events_that_share_context_train_like_their_counts(dynamics):
     """Appendix B.1: the two objectives differ by a constant that no parameter moves."""
     with computing():
-        model, (inputs, outcomes) = random_crowd(1), random_days(1)
-        with_events = eqx.tree_at(
-            lambda o: o.events, outcomes, one_by_one(outcomes), is_leaf=lambda x: x is None
-        )
-        of_events = eqx.tree_at(lambda m: m.context, model, EventContext(jnp.zeros((0, BEHAVIORS))))
-        value = eqx.filter_jit(
-            eqx.filter_value_and_grad(lambda m, o: OBJECTIVE.train(m, inputs, o)[0])
-        )
-        ours, gradient = value(of_events, with_events)
-        theirs, expected = value(model, outcomes)
-    assert float(ours) == pytest.approx(float(theirs), abs=1e-13)
-    differences = [
-        float(np.abs(np.asarray(a) - np.asarray(b)).max())
-        for a, b in zip(jax.tree.leaves(gradient), jax.tree.leaves(expected), strict=False)
-        if a.size
-    ]
-    assert max(differences) < 1e-14
+        crowd, (inputs, outcomes) = random_crowd(1), random_days(1)
+        if not dynamics:
+            crowd = replace(crowd, feedback=Feedback((), CalmEnvironment()))
+        of_events = replace(crowd, context=EventContext(jnp.asarray(np.zeros((0, BEHAVIORS)))))
+        with_events = replace(outcomes, events=one_by_one(outcomes))
+        ours, slope = value_and_slope(OBJECTIVE, of_events, inputs, with_events)
+        theirs, expected = value_and_slope(OBJECTIVE, crowd, inputs, outcomes)
+    assert ours == pytest.approx(theirs, abs=1e-13)
+    np.testing.assert_allclose(slope, expected, atol=1e-14)
 
 
 @pytest.fixture(scope="module")
@@ -100,38 +97,58 @@ def test_contexts_survive_the_round_trip_through_a_table(panel):
     np.testing.assert_array_equal(again.events.patterns, panel.events.patterns)
 
 
-def test_events_teach_what_their_context_does(panel, tmp_path):
-    ends = {"train_end": "2022-01-14", "validation_end": "2022-01-19"}
-    model = dgd.DGD(supervision="events", behavior_penalty=1.0, start="training", epochs=60)
-    fit = model.fit(panel, **ends, seeds=[1])
-    effect = np.asarray(fit.models[0].context.effect)
-    deviation = fit.features.context_scaling.scale[0]
+ENDS = {"train_end": "2022-01-14", "validation_end": "2022-01-19"}
+TAUGHT = {
+    "supervision": "events",
+    "behavior_penalty": 1.0,
+    "start": "training",
+    "dynamics": "none",
+}
+
+
+@pytest.fixture(scope="module")
+def taught(panel):
+    return dgd.DGD(**TAUGHT, epochs=60).fit(panel, **ENDS, seeds=[1])
+
+
+def test_events_teach_what_their_context_does(taught):
+    effect = np.asarray(taught.crowds[0].context.effect)
+    deviation = taught.features.context_scaling.scale[0]
     assert effect.shape == (1, 2)
     assert effect[0, 0] / deviation == pytest.approx(1.0, abs=0.25)
-    fit.save(tmp_path / "events.dgd")
+
+
+def test_a_fit_to_events_survives_save_and_load(taught, tmp_path):
+    taught.save(tmp_path / "events.dgd")
     loaded = dgd.load(tmp_path / "events.dgd")
     assert loaded.panel.events.names == ("hour",)
-    np.testing.assert_array_equal(loaded.panel.events.patterns, panel.events.patterns)
-    ours, theirs = fit.forecast(2).to_frame("polars"), loaded.forecast(2).to_frame("polars")
+    np.testing.assert_array_equal(loaded.panel.events.patterns, taught.panel.events.patterns)
+    ours, theirs = taught.forecast(2).to_frame("polars"), loaded.forecast(2).to_frame("polars")
     assert ours.equals(theirs)
 
 
-def test_later_events_do_not_move_a_fit(panel):
-    ends = {"train_end": "2022-01-10", "validation_end": "2022-01-12"}
-    model = dgd.DGD(supervision="events", start="training", epochs=3)
-    whole = model.fit(panel, **ends, seeds=[1])
-    short = model.fit(panel.through("2022-01-12"), **ends, seeds=[1])
-    np.testing.assert_array_equal(whole.models[0].context.effect, short.models[0].context.effect)
+def test_later_events_do_not_move_a_fit(taught, panel):
+    until = panel.through(ENDS["validation_end"])
+    assert len(until.events.cell) < len(panel.events.cell)
+    short = dgd.DGD(**TAUGHT, epochs=60).fit(until, **ENDS, seeds=[1])
+    ours, theirs = (np.asarray(fit.crowds[0].context.effect) for fit in (taught, short))
+    np.testing.assert_array_equal(ours, theirs)
 
 
-def test_without_context_columns_supervision_by_events_is_supervision_by_counts(drawn, variant_fit):
-    dates = drawn.panel.dates
-    by_counts = dgd.DGD(epochs=5, start="warmup").fit(
-        drawn.panel, train_end=dates[27], validation_end=dates[34], seeds=[1, 2]
+def test_without_context_columns_supervision_by_events_is_supervision_by_counts():
+    world = dgd.example_world(units=["shop"], cohorts=["all"], behaviors=["click"], arrivals=10.0)
+    panel = dgd.simulate(world, 24, seed=5).panel
+    light = {"dynamics": "none", "calendar": "none", "expected_weight": 0.0, "start": "warmup"}
+    by_events, by_counts = (
+        dgd.DGD(**light, supervision=supervision, epochs=20).fit(
+            panel, train_end=panel.dates[16], validation_end=panel.dates[20], seeds=[1]
+        )
+        for supervision in ("events", "counts")
     )
-    ours, theirs = (fit.predict(np.array([36]), 2) for fit in (variant_fit("events"), by_counts))
-    for one, other in zip(ours, theirs, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-9)
+    assert by_events.runs[0].best_epoch > 0
+    ours, theirs = (fit.predict(np.array([20]), 2) for fit in (by_events, by_counts))
+    np.testing.assert_allclose(ours.arrivals, theirs.arrivals, rtol=1e-9)
+    np.testing.assert_allclose(ours.patterns, theirs.patterns, rtol=1e-9)
 
 
 def test_bad_contexts_are_refused(hourly):
@@ -178,19 +195,18 @@ def test_contexts_that_cannot_be_counted_are_refused():
         count([1, None, 2])
 
 
-def test_the_shell_counts_and_fits_events(hourly, tmp_path):
+FIT = ["--behaviors", "click,like", "--unit", "none", "--context", "hour"]
+FIT += [f"--{name.replace('_', '-')}={value}" for name, value in ENDS.items()]
+
+
+def test_the_shell_fits_events(hourly, taught, tmp_path):
     hourly.write_csv(tmp_path / "counts.csv")
-    call = [
-        "fit", str(tmp_path / "counts.csv"), "--behaviors", "click,like", "--unit", "none",
-        "--context", "hour", "--set", "supervision=events", "--set", "start=training",
-        "--epochs", "3", "--seeds", "1", "--train-end", "2022-01-14",
-        "--validation-end", "2022-01-19", "--output", str(tmp_path / "events.dgd"),
-    ]  # fmt: skip
-    told = CliRunner().invoke(app, call)
-    assert told.exit_code == 0, told.output
+    chosen = [f"--set={name}={value}" for name, value in TAUGHT.items()]
+    rest = ["--epochs", 2, "--seeds", 1, "--output", tmp_path / "events.dgd"]
+    done("fit", tmp_path / "counts.csv", *FIT, *chosen, *rest)
     fitted = dgd.load(tmp_path / "events.dgd")
-    assert fitted.settings.supervision == "events"
-    assert fitted.models[0].context.effect.shape == (1, 2)
+    assert fitted.settings == replace(taught.settings, epochs=2)
+    assert fitted.crowds[0].context.effect.shape == (1, 2)
 
 
 @pytest.mark.parametrize(
@@ -204,23 +220,14 @@ def test_the_shell_counts_and_fits_events(hourly, tmp_path):
 )
 def test_bad_settings_are_refused_in_the_shell(hourly, tmp_path, no_work, setting, message):
     hourly.write_csv(tmp_path / "counts.csv")
-    call = [
-        "fit", str(tmp_path / "counts.csv"), "--behaviors", "click,like", "--unit", "none",
-        "--context", "hour", "--train-end", "2022-01-14", "--validation-end", "2022-01-19",
-        "--set", setting,
-    ]  # fmt: skip
-    told = CliRunner().invoke(app, call)
-    assert told.exit_code == 2
-    assert message in " ".join(told.output.split())
+    assert_refused(run("fit", tmp_path / "counts.csv", *FIT, "--set", setting), message)
 
 
 def test_events_are_counted_by_context_in_the_shell(tmp_path):
     pl.DataFrame({"day": ["2022-01-01"] * 3, "hour": [1, 1, 2], "click": [1, 1, 0]}).write_csv(
         tmp_path / "log.csv"
     )
-    call = ["count", str(tmp_path / "log.csv"), "--time", "day", "--timezone", "UTC"]
-    call += ["--behaviors", "click", "--context", "hour", "--output", str(tmp_path / "counts.csv")]
-    told = CliRunner().invoke(app, call)
-    assert told.exit_code == 0, told.output
+    call = ["count", tmp_path / "log.csv", "--time", "day", "--timezone", "UTC"]
+    done(*call, "--behaviors", "click", "--context", "hour", "--output", tmp_path / "counts.csv")
     counts = pl.read_csv(tmp_path / "counts.csv")
     assert counts.select("hour", "click", "count").rows() == [(1, 1, 2), (2, 0, 1)]

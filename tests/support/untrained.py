@@ -1,6 +1,7 @@
 """Fits as `fit` makes them, but for the training itself: nothing is compiled for them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
@@ -16,8 +17,15 @@ from dgd.learning.seeds import best_of_each
 def untrained(model: Any, panel: Panel, seeds: Sequence[int] = (1, 2)) -> Any:
     """What `model.fit` returns for 28 training and 7 validation days, at its first parameters."""
     ends = {"train_end": panel.dates[27], "validation_end": panel.dates[34]}
-    with patch(f"{type(model).__module__}.best_runs", _first_runs):
+    with no_training(type(model).__module__):
         return model.fit(panel, **ends, seeds=seeds)
+
+
+@contextmanager
+def no_training(module: str) -> Iterator[None]:
+    """Fits of the estimator in `module` keep their first parameters."""
+    with patch(f"{module}.best_runs", _first_runs):
+        yield
 
 
 def _first_runs(attempts: Sequence[Attempt], *_: object) -> tuple[Run, ...]:

@@ -308,6 +308,3 @@ def test_features_without_a_feature_are_refused() -> None:
 def test_effort_and_features_need_their_dates(name: str) -> None:
     with refused(f'{name} has no column "date"', "effort"):
         make(**{name: pl.DataFrame({"effort": [1.0]})})
-
-
-# Ranges and seeds
