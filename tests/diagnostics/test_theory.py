@@ -17,7 +17,6 @@ from dgd.diagnostics.bounds import gradient_errors, probability_errors
 from dgd.diagnostics.propagation import expected_update, limits, propagate
 from dgd.diagnostics.tilting import other_form
 from dgd.model import Crowd, Inputs, Separated, SupportPoints
-from dgd.model.population.support_points import matched_points
 from dgd.runtime import computing
 from support.compiled import observed, predicted, types_of
 from support.random_crowds import BEHAVIORS, COHORTS, UNITS, random_crowd, random_days
@@ -27,10 +26,9 @@ FINE, COARSE = 61, 3
 """Nodes: so many that quadrature is exact to 1e-10, and so few that its errors are large."""
 
 in_other_form = eqx.filter_jit(other_form)
+log_moment = eqx.filter_jit(lambda population, loading: population.log_moment(loading))
 seen_in = eqx.filter_jit(Crowd.who_is_seen)
 there_in = eqx.filter_jit(Crowd.who_is_there)
-log_moment = eqx.filter_jit(lambda population, loading: population.log_moment(loading))
-tilted = eqx.filter_jit(lambda population, loading: population.tilted(loading))
 
 
 def random_state(crowd, seed, days=1):
@@ -51,6 +49,13 @@ def random_state(crowd, seed, days=1):
             jnp.asarray(unit - unit.mean(-1, keepdims=True)),
         ),
     )
+
+
+def random_points(seed, dim=1):
+    """Three people per cohort in place of a mixture."""
+    rng = np.random.default_rng(seed + 4000)
+    logits, points = rng.normal(size=(COHORTS, 3)), rng.normal(size=(COHORTS, 3, dim))
+    return SupportPoints(jnp.asarray(logits), jnp.asarray(points))
 
 
 def each_day(inputs: Inputs) -> list[Inputs]:
@@ -93,18 +98,23 @@ def test_a_tilted_mixture_has_the_tilted_density(seed):
         assert density(u, seen) == pytest.approx(expected, rel=1e-8)
 
 
+@eqx.filter_jit
+def there_and_back(population, loading):
+    """Types before and after tilting both ways, and the sum of the two log-moments."""
+    there = population.tilted(loading)
+    total = population.log_moment(loading) + there.log_moment(-loading)
+    return population.types(), there.tilted(-loading).types(), total
+
+
 @pytest.mark.parametrize("dim", [1, 2, 3])
 def test_tilting_back_undoes_it(dim):
     for seed in (1, 2):
         with computing():
             crowd = random_crowd(seed, dim=dim)
-            loading = crowd.arrival.loading
-            back = jnp.asarray(-np.asarray(loading))
-            for population in (crowd.population, matched_points(crowd.population)):
-                there = tilted(population, loading)
-                assert_close(types_of(tilted(there, back)), types_of(population), 1e-13)
-                moments = [log_moment(population, loading), log_moment(there, back)]
-                np.testing.assert_allclose(np.add(*map(np.asarray, moments)), 0.0, atol=1e-13)
+            for population in (crowd.population, random_points(seed, dim)):
+                before, after, total = there_and_back(population, crowd.arrival.loading)
+                assert_close(after, before, 1e-13)
+                np.testing.assert_allclose(total, 0.0, atol=1e-13)
 
 
 @settings(max_examples=8, deadline=None)
@@ -132,8 +142,7 @@ def test_expected_paths_stay_equal_for_any_horizon(seed):
 
 def test_discrete_points_separate_without_any_error():
     with computing():
-        crowd, days = random_crowd(6), random_days(7)
-        crowd = replace(crowd, population=matched_points(crowd.population))
+        crowd, days = replace(random_crowd(6), population=random_points(6)), random_days(7)
         apart = in_other_form(crowd)
         ours, theirs = (observed(c, *days).predictions for c in (apart, crowd))
     assert isinstance(apart.readout.population, SupportPoints)

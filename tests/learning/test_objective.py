@@ -59,7 +59,7 @@ literal_gradient = eqx.filter_jit(eqx.filter_value_and_grad(literal_objective))
 fast_value = eqx.filter_jit(lambda crowd, *days: OBJECTIVE.train(crowd, *days)[0])
 
 
-@pytest.mark.parametrize("dim", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("dim", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_the_fast_objective_equals_the_literal_day_by_day_one(dim):
     with computing():
         crowd, days = random_crowd(7, dim), random_days(7)
@@ -158,7 +158,7 @@ def test_the_gradient_agrees_with_central_differences(two_dimensional, part):
 @pytest.mark.parametrize(
     "dim", [2, pytest.param(1, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow)]
 )
-def test_the_fast_gradient_equals_the_literal_day_by_day_one(dim):
+def test_objective_and_gradient_equal_those_of_the_literal_day_by_day_one(dim):
     with computing():
         crowd, days = random_crowd(7, dim), random_days(7)
         fast, slope = value_and_slope(OBJECTIVE, crowd, *days)

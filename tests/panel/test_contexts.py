@@ -2,49 +2,92 @@
 
 from dataclasses import replace
 
+import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 import polars as pl
 import pytest
+from jax.flatten_util import ravel_pytree
 
 import dgd
 from dgd.diagnostics.gradients import value_and_slope
 from dgd.errors import InputError
-from dgd.model import Feedback
+from dgd.learning.starts import reference_rates
 from dgd.model.context import EventContext
-from dgd.model.feedback.environment import CalmEnvironment
+from dgd.model.observation import integrate
 from dgd.panel.contexts import EventCounts
+from dgd.panel.features import FeatureMaker
+from dgd.panel.sequences import recorded_events
 from dgd.runtime import computing
 from support.objectives import objective
 from support.random_crowds import BEHAVIORS, random_crowd, random_days
 from support.shell import assert_refused, done, run
 
 OBJECTIVE = objective(penalty_weight=0.01, behavior_penalty=3.0, calendar_penalty=2.0)
+DAYS = 6
 
 
-def one_by_one(outcomes):
-    """Every event a group of its own, without context."""
+def by_event(outcomes, form):
+    """The same counts as groups of events without context: one by one, or a group a cell."""
     counts = np.moveaxis(np.asarray(outcomes.patterns), 0, -1).astype(int)
-    events = EventCounts.of_cells(counts).one_by_one()
-    assert len(events.cell) == counts.sum()
-    return events.groups(*counts.shape[:3])
+    events = EventCounts.of_cells(counts)
+    if form == "one by one":
+        events = events.one_by_one()
+        assert len(events.cell) == counts.sum()
+    return replace(outcomes, events=events.groups(*counts.shape[:3]))
 
 
-@pytest.mark.parametrize(
-    "dynamics", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["none", "feedback"]
-)
-def test_events_that_share_context_train_like_their_counts(dynamics):
-    """Appendix B.1: the two objectives differ by a constant that no parameter moves."""
+def without_context(crowd):
+    return replace(crowd, context=EventContext(jnp.asarray(np.zeros((0, BEHAVIORS)))))
+
+
+@eqx.filter_jit
+@eqx.filter_value_and_grad
+def told(crowd, inputs, outcomes):
+    """How likely the recorded patterns are to a crowd at rest."""
+    state = jax.tree.map(lambda x: jnp.repeat(x, DAYS, 0), crowd.at_rest())
+    nodes = crowd.at_nodes(state, inputs)
+    found = integrate(nodes, crowd.response.dependence)
+    return crowd.log_likelihood(nodes, found, outcomes).sum()
+
+
+@pytest.mark.parametrize("form", ["one by one", "grouped"])
+def test_events_that_share_context_are_as_likely_as_their_counts(form):
+    """Appendix B.1, up to the number of orderings, which no parameter moves."""
     with computing():
         crowd, (inputs, outcomes) = random_crowd(1), random_days(1)
-        if not dynamics:
-            crowd = replace(crowd, feedback=Feedback((), CalmEnvironment()))
-        of_events = replace(crowd, context=EventContext(jnp.asarray(np.zeros((0, BEHAVIORS)))))
-        with_events = replace(outcomes, events=one_by_one(outcomes))
-        ours, slope = value_and_slope(OBJECTIVE, of_events, inputs, with_events)
+        theirs, expected = told(crowd, inputs, outcomes)
+        ours, gradient = told(without_context(crowd), inputs, by_event(outcomes, form))
+        slope, expected = (np.asarray(ravel_pytree(g)[0]) for g in (gradient, expected))
+    assert float(ours) == pytest.approx(float(theirs), rel=1e-13)
+    assert np.abs(expected).max() > 1
+    np.testing.assert_allclose(slope, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.slow
+def test_events_that_share_context_train_like_their_counts():
+    """Appendix B.1 for the whole objective, both branches of feedback included."""
+    with computing():
+        crowd, (inputs, outcomes) = random_crowd(1), random_days(1)
+        told_by_events = (without_context(crowd), inputs, by_event(outcomes, "one by one"))
+        ours, slope = value_and_slope(OBJECTIVE, *told_by_events)
         theirs, expected = value_and_slope(OBJECTIVE, crowd, inputs, outcomes)
     assert ours == pytest.approx(theirs, abs=1e-13)
     np.testing.assert_allclose(slope, expected, atol=1e-14)
+
+
+def test_without_context_columns_every_cell_is_one_group(drawn):
+    panel = drawn.panel
+    split = dgd.Split(0, 28, 35)
+    maker = FeatureMaker.fitted(panel, split, reference_rates(panel, split.warmup), "none", 0.8)
+    with computing():
+        _, outcomes = recorded_events(panel, maker, 0, 28, 50.0)
+        groups = outcomes.events
+    cells = panel.arrivals[:28].ravel()
+    assert groups.context.shape == (len(cells), 0)
+    np.testing.assert_array_equal(groups.cell, np.nonzero(cells)[0])
+    np.testing.assert_array_equal(np.asarray(groups.patterns).sum(0), cells[cells > 0])
 
 
 @pytest.fixture(scope="module")
@@ -135,6 +178,7 @@ def test_later_events_do_not_move_a_fit(taught, panel):
     np.testing.assert_array_equal(ours, theirs)
 
 
+@pytest.mark.slow
 def test_without_context_columns_supervision_by_events_is_supervision_by_counts():
     world = dgd.example_world(units=["shop"], cohorts=["all"], behaviors=["click"], arrivals=10.0)
     panel = dgd.simulate(world, 24, seed=5).panel
