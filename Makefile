@@ -11,8 +11,9 @@ PIP = $(BIN)/python -m pip --disable-pip-version-check install --quiet --constra
 demo: $(VENV)/.installed
 	$(BIN)/dgd demo --output demo-output
 
+# XLA's costliest passes are left out here, for most of the time is compiling; test-all keeps them.
 test: $(VENV)/.test-installed
-	$(BIN)/python -m pytest $(PARALLEL) --durations=10
+	JAX_DISABLE_MOST_OPTIMIZATIONS=1 $(BIN)/python -m pytest $(PARALLEL) --durations=10
 
 test-all: $(VENV)/.test-installed
 	$(BIN)/python -m pytest $(PARALLEL) -m "" --durations=25

@@ -1,5 +1,8 @@
 """Shops that the shell's tests share."""
 
+from collections.abc import Callable
+from functools import cache
+
 import pytest
 
 import dgd.estimator
@@ -7,10 +10,15 @@ from support.shell import done
 from support.shop import WORLD, Shop, open_shop
 
 
-@pytest.fixture(scope="session", params=["csv", "parquet"])
-def shop(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Shop:
-    """A world and its model, as tables of either kind."""
-    return open_shop(tmp_path_factory.mktemp("shop"), request.param)
+@pytest.fixture(scope="session")
+def shops(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Shop]:
+    """A world and its model as tables of either kind, each opened once for all tests."""
+    return cache(lambda suffix: open_shop(tmp_path_factory.mktemp("shop"), suffix))
+
+
+@pytest.fixture(params=["csv", "parquet"])
+def shop(request: pytest.FixtureRequest, shops: Callable[[str], Shop]) -> Shop:
+    return shops(request.param)
 
 
 @pytest.fixture(scope="session")

@@ -150,3 +150,11 @@ def test_one_step_can_be_taken_out(step: int) -> None:
         np.testing.assert_array_equal(alone.arrivals, predicted.arrivals[:, [step]])
         np.testing.assert_array_equal(alone.patterns, predicted.patterns[:, [step]])
         np.testing.assert_array_equal(alone.dispersion, of_step)
+
+
+def test_samples_of_one_step_are_those_of_whole_paths() -> None:
+    """A sampler of paths stays the sampler when a step is taken out."""
+    whole = np.arange(2 * 2 * 1 * 2 * 3 * 4).reshape(2, 2, 1, 2, 3, 4)
+    base = prediction()
+    predicted = dgd.Predictive(base.arrivals, base.patterns, 4.0, lambda _rng, paths: whole[:paths])
+    np.testing.assert_array_equal(drawn(predicted.at(-1), 2), whole[:, -1:])

@@ -4,13 +4,20 @@ import signal
 import threading
 import warnings
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import dgd
+from dgd.learning import loop
+from dgd.learning.loop import Attempt, TrainingData, train_attempts
 from dgd.learning.runs import REASONS, Run
+from dgd.runtime import computing
+from support.objectives import optimizer
 
 LONG = {"epochs": 1_000_000, "patience": 1_000_000}
 """Without an interruption such a fit would not end."""
@@ -82,6 +89,47 @@ def test_an_interruption_is_passed_on_unless_kept(little: dgd.Panel) -> None:
     with pytest.raises(KeyboardInterrupt):
         fit_until_interrupted(little, CtrlC(after=1), keep=False)
     assert threading.active_count() <= before, "no thread trains on"
+
+
+@pytest.mark.parametrize("keep", [True, False], ids=["kept", "passed on"])
+def test_an_interruption_while_seeds_are_handed_out_stops_those_that_train(
+    keep: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began, made = threading.Event(), []
+
+    class Interrupted(ThreadPoolExecutor):
+        """Ctrl-C is pressed when the first seed trains and the second is about to."""
+
+        def submit(self, *given: Any) -> Future[Any]:
+            if len(made) == 1:
+                assert began.wait(60)
+                made.append(None)
+                raise KeyboardInterrupt
+            made.append(super().submit(*given))
+            return made[-1]
+
+    def parabola(parameters: jax.Array, data: TrainingData) -> tuple[jax.Array, jax.Array]:
+        return ((parameters - data.train) ** 2).sum(), ((parameters - data.validation) ** 2).sum()
+
+    monkeypatch.setattr(loop, "ThreadPoolExecutor", Interrupted)
+    epochs = 300_000
+    with computing():
+        target = jnp.asarray(np.ones(2))
+        attempts = [
+            Attempt.of(seed, "here", jnp.asarray(np.zeros(2)), True, target, target)
+            for seed in (1, 2)
+        ]
+        settings = optimizer(epochs=epochs, patience=epochs, learning_rate=1e-5)
+        given = (attempts, parabola, settings, lambda *_: began.set(), keep)
+        if keep:
+            runs = train_attempts(*given)
+            assert [run.reason for run in runs] == ["interrupted", "interrupted"]
+            assert [run.seed for run in runs] == [1, 2]
+        else:
+            with pytest.raises(KeyboardInterrupt):
+                train_attempts(*given)
+    first = made[0].result()
+    assert 0 < len(first.train_objective) < epochs
 
 
 @pytest.fixture(scope="module")

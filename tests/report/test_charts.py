@@ -17,6 +17,14 @@ from dgd.report import (
     population_chart,
     save_chart,
 )
+from support.shaken import shaken
+from support.untrained import untrained
+
+
+@pytest.fixture(scope="module")
+def fit(drawn: dgd.Simulated) -> dgd.Fit:
+    """Parameters moved at random from where training starts: charts show any fit."""
+    return shaken(untrained(dgd.DGD(), drawn.panel))
 
 
 def test_densities_integrate_to_one(fit: dgd.Fit) -> None:

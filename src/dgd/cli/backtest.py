@@ -8,7 +8,7 @@ import polars as pl
 import typer
 
 from dgd.cli.commands import DIVERGED
-from dgd.cli.console import out, print_json, show, training_progress
+from dgd.cli.console import out, print_json, show, training_progress, wrote
 from dgd.cli.options import AsJson, ModelOptions, PanelOptions, RangeOptions
 from dgd.cli.values import names, whole_numbers
 from dgd.errors import InputError
@@ -108,5 +108,4 @@ def _print(panel: object, scores: pl.DataFrame, written: Sequence[Path]) -> None
         columns = [pl.col(metric).alias(SHOWN[metric]) for metric in SHOWN if metric in wide]
         pairs = part["origins"][0]
         show(f"{horizon} ahead, {pairs} origins, lower is better", wide.select("model", *columns))
-    for path in written:
-        out.print(f"wrote {path}")
+    wrote(*written)

@@ -6,7 +6,7 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from dgd.cli.console import out, print_json, show
+from dgd.cli.console import out, print_json, show, wrote
 from dgd.cli.options import AsJson
 from dgd.files.atomic import ready_folder
 
@@ -53,4 +53,4 @@ def check(
         for file in (folder / "people.html", folder / "people.png"):
             save_chart(people_chart(fit), file)
             if not as_json:
-                out.print(f"wrote {file}")
+                wrote(file)

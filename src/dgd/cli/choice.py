@@ -15,7 +15,14 @@ from dgd.cli.choice_inputs import (
     validation_markets,
 )
 from dgd.cli.commands import DIVERGED, command
-from dgd.cli.console import out, print_json, show, training_progress, warnings_in_a_line
+from dgd.cli.console import (
+    out,
+    print_json,
+    show,
+    training_progress,
+    warnings_in_a_line,
+    wrote,
+)
 from dgd.cli.options import AsJson, MoreSettings, Seeds, TableFile
 from dgd.cli.values import named_settings, names, whole_numbers
 from dgd.files.atomic import check_target
@@ -105,7 +112,7 @@ def fit_choice(
         out.print(f"{markets}")
         show("Training", summary)
         show("Types of choosers", segments)
-        _wrote([str(output), *files])
+        wrote(output, *files)
     if fitted.diverged:
         raise typer.Exit(DIVERGED)
 
@@ -157,7 +164,7 @@ def predict(
         show("Shares and counts" if total is None else "Every product", rows, most=60)
     if total is not None:
         show("All markets together", total)
-    _wrote([*([] if output is None else [str(output)]), *files])
+    wrote(*([] if output is None else [output]), *files)
 
 
 @app.command("elasticities")
@@ -190,7 +197,7 @@ def elasticities(
         return
     title = "Diversion ratios" if diversion else "Elasticities"
     show(f"{title}, over markets", _over_markets(rows, fit.markets.columns.product), most=60)
-    _wrote([*([] if output is None else [str(output)]), *files])
+    wrote(*([] if output is None else [output]), *files)
 
 
 def _over_markets(rows: pl.DataFrame, product: str) -> pl.DataFrame:
@@ -208,8 +215,3 @@ def _over_markets(rows: pl.DataFrame, product: str) -> pl.DataFrame:
 def _check_results(output: Path | None) -> None:
     if output is not None:
         check_table_target(output)
-
-
-def _wrote(files: list[str]) -> None:
-    for file in files:
-        out.print(f"wrote {file}", soft_wrap=True)

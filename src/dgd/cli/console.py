@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -50,6 +51,12 @@ def shown_number(value: float) -> str:
     if 0 < size < 0.01:
         return f"{value:.4g}"
     return f"{value:,.4f}" if size < 10 else f"{value:,.2f}"
+
+
+def wrote(*files: Path | str) -> None:
+    """Name the files that were written, each in one line however long its name."""
+    for file in files:
+        out.print(f"wrote {file}", highlight=False, markup=False, soft_wrap=True)
 
 
 def print_json(value: Any) -> None:

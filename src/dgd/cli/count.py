@@ -11,7 +11,7 @@ import polars as pl
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from dgd.cli.console import err, out, print_json
+from dgd.cli.console import err, out, print_json, wrote
 from dgd.cli.values import names
 from dgd.counting.count_report import CountReport
 from dgd.counting.events import count_events
@@ -181,4 +181,5 @@ def _summarise(
     ):
         if rows:
             out.print(f"{rows:,} events {why}", highlight=False)
-    out.print(f"wrote {table.height:,} rows to {output}", highlight=False)
+    out.print(f"{table.height:,} rows", highlight=False)
+    wrote(output)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from dgd.cli.console import out, print_json, show, training_progress
+from dgd.cli.console import out, print_json, show, training_progress, wrote
 from dgd.cli.options import AsJson
 from dgd.files.atomic import ready_folder
 
@@ -44,4 +44,4 @@ def demo(
     out.print(f"{shown.drawn.panel}")
     for title, table in shown.tables().items():
         show(title, table)
-    out.print(f"wrote {' and '.join(str(file) for file in files)}")
+    wrote(*files)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from dgd.cli.commands import DIVERGED
-from dgd.cli.console import out, print_json, show, training_progress
+from dgd.cli.console import out, print_json, show, training_progress, wrote
 from dgd.cli.options import AsJson, ModelOptions, PanelOptions, RangeOptions
 from dgd.files.atomic import check_target
 
@@ -36,6 +36,6 @@ def fit(
     else:
         out.print(f"{panel}")
         show("Training", summary)
-        out.print(f"wrote {output}")
+        wrote(output)
     if fitted.diverged:
         raise typer.Exit(DIVERGED)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from dgd.cli.console import out, print_json, show
+from dgd.cli.console import out, print_json, show, wrote
 from dgd.cli.options import TableFile
 from dgd.tables.files import check_table_target, read_optional, write_table
 
@@ -40,4 +40,5 @@ def forecast(
     elif output is None:
         show(f"Expected counts after {ahead.origin}", table, most=60)
     else:
-        out.print(f"{ahead}\nwrote {output}")
+        out.print(f"{ahead}")
+        wrote(output)

@@ -7,7 +7,7 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from dgd.cli.console import err, out, show, shown_number
+from dgd.cli.console import err, show, shown_number, wrote
 from dgd.files.atomic import check_target, ready_folder, write_atomically
 
 FIGURE = "daily-forecasts"
@@ -52,15 +52,15 @@ def reproduce(
         chart = daily_chart(scored)
         for file in (folder / f"{FIGURE}.html", folder / f"{FIGURE}.png"):
             save_chart(chart, file)
-            out.print(f"wrote {file}")
+            wrote(file)
     if json_file is not None:
         rows = [{"table": title, "rows": table.to_dicts()} for title, table in tables.items()]
         content = rows[0] if len(rows) == 1 else rows
         write_atomically(json_file.absolute(), json.dumps(content, indent=1).encode())
-        out.print(f"wrote {json_file}")
+        wrote(json_file)
     if results is not None:
         write_atomically(results.absolute(), _page(tables).encode())
-        out.print(f"wrote {results}")
+        wrote(results)
 
 
 def _page(tables: dict[str, pl.DataFrame]) -> str:

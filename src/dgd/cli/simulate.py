@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from dgd.cli.console import out, print_json
+from dgd.cli.console import out, print_json, wrote
 from dgd.errors import InputError
 from dgd.files.atomic import ready_folder
 from dgd.tables.files import write_table
@@ -51,4 +51,4 @@ def simulate(
         print_json({**facts, "arrivals": int(panel.arrivals.sum()), "behaviors": panel.behaviors})
     else:
         out.print(f"{panel}")
-        out.print(f"wrote {', '.join(str(file) for file in files.values())}")
+        wrote(*files.values())

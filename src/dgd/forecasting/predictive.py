@@ -10,6 +10,7 @@ and the seeds of a fit are a mixture, each weighing the same.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -51,12 +52,16 @@ class Predictive:
         return self.arrivals[..., None] * self.rates
 
     def at(self, step: int) -> "Predictive":
-        """One step alone: 0 is the day after the origin, -1 the last."""
+        """One step alone: 0 is the day after the origin, -1 the last; samples are those of
+        whole paths, cut to it."""
         only = slice(step, step + 1 or None)
         dispersion = self.dispersion
         if isinstance(dispersion, np.ndarray) and dispersion.shape[1] > 1:
             dispersion = dispersion[:, only]
-        return Predictive(self.arrivals[:, only], self.patterns[:, only], dispersion)
+        sampler = None
+        if self.sampler is not None:
+            sampler = partial(_of_steps, self.sampler, only)
+        return Predictive(self.arrivals[:, only], self.patterns[:, only], dispersion, sampler)
 
     def averaged(self) -> "Predictive":
         """The mean over seeds, as if they were one.
@@ -88,3 +93,12 @@ class Predictive:
 
     def with_dispersion(self, dispersion: np.ndarray | float | None) -> "Predictive":
         return replace(self, dispersion=dispersion)
+
+
+def _of_steps(
+    sampler: Callable[[np.random.Generator, int], Drawn],
+    steps: slice,
+    rng: np.random.Generator,
+    paths: int,
+) -> Drawn:
+    return sampler(rng, paths)[:, steps]

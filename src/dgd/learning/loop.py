@@ -129,16 +129,23 @@ def train_attempts(
     stop = threading.Event()
     workers = min(len(attempts), cpu_count() or 1)
     with ThreadPoolExecutor(workers, thread_name_prefix="dgd-seed") as pool:
-        futures = [
-            pool.submit(_make, attempt, carry, compiled, limits, unravel, progress, stop)
-            for attempt, carry in zip(attempts, carries, strict=True)
-        ]
+        futures: list[Future[Run]] = []
+
+        def hand_out() -> None:
+            """Submit the attempts that are not yet; an interruption may come in between."""
+            for attempt, carry in list(zip(attempts, carries, strict=True))[len(futures) :]:
+                futures.append(
+                    pool.submit(_make, attempt, carry, compiled, limits, unravel, progress, stop)
+                )
+
         try:
+            hand_out()
             _wait(futures)
         except KeyboardInterrupt:
             stop.set()
             if not keep_on_interrupt:
                 raise
+            hand_out()
         except BaseException:
             stop.set()
             raise
