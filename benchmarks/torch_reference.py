@@ -100,7 +100,7 @@ class TorchDGD(torch.nn.Module):
         mass = torch.exp(log_weight + exponent.clamp(-16.0, 10.0))
         arrivals = size * effort * mass.sum(-1)
 
-        b = self["response.unit_intercept"][:, None] + self["behavior.cohort_intercept"]
+        b = self["response.unit_intercept"][:, None] + self["response.cohort_intercept"]
         b = b + x @ self["response.feature_effect"]
         b = b + state["memory"] @ self["feedback.carried.0.effect"]
         b = b + state["fatigue"][:, None] * self["feedback.carried.1.effect"]
