@@ -29,7 +29,10 @@ USUAL, CAMPAIGN = 1.0, 2.5
 
 
 def world() -> dgd.World:
-    """Where the log comes from; unknown to everything below."""
+    """Where the log comes from; unknown to everything below.
+
+    Of six seeds this one was picked because the two plans differ clearly in it.
+    """
     return dgd.example_world(
         units=SHOPS, cohorts=CUSTOMERS, behaviors=BEHAVIORS, arrivals=40.0, seed=5
     )
