@@ -8,12 +8,17 @@ PIP = $(BIN)/python -m pip --disable-pip-version-check install --quiet --constra
 .PHONY: demo test test-all check compare engines clean
 .DEFAULT_GOAL := test
 
+# Modules are compiled once, also where Python was told to keep no bytecode.
+unexport PYTHONDONTWRITEBYTECODE
+
 demo: $(VENV)/.installed
 	$(BIN)/dgd demo --output demo-output
 
 # XLA's costliest passes are left out here, for most of the time is compiling; test-all keeps them.
+test: export JAX_DISABLE_MOST_OPTIMIZATIONS = 1
+test: export XLA_FLAGS = --xla_cpu_use_fusion_emitters=false
 test: $(VENV)/.test-installed
-	JAX_DISABLE_MOST_OPTIMIZATIONS=1 $(BIN)/python -m pytest $(PARALLEL) --durations=10
+	$(BIN)/python -m pytest $(PARALLEL) --durations=10
 
 test-all: $(VENV)/.test-installed
 	$(BIN)/python -m pytest $(PARALLEL) -m "" --durations=25
