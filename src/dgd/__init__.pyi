@@ -34,6 +34,7 @@ from .counting.units import top_units as top_units
 from .errors import DGDError as DGDError
 from .errors import InputError as InputError
 from .errors import ModelFileError as ModelFileError
+from .errors import OutputError as OutputError
 from .estimator import DGD as DGD
 from .fit import Fit as Fit
 from .forecasting.forecast import Forecast as Forecast

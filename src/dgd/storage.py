@@ -26,7 +26,7 @@ def load(path: str | Path) -> Any:
         )
     try:
         return KINDS[holds].restored(facts, tensors)
-    except (KeyError, IndexError, TypeError, ValueError) as error:
+    except (KeyError, IndexError, TypeError, ValueError, ArithmeticError) as error:
         raise incomplete(path, error) from error
 
 

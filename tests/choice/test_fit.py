@@ -17,6 +17,7 @@ from dgd.choice import (
     gaussian_world,
     simulate_markets,
 )
+from dgd.files.tensors import read_tensors, write_tensors
 from dgd.paper.choice_recovery import SEEDS, recover
 from dgd.storage import load_kind
 from support.random_choice import SIZES, make, offers_table
@@ -66,18 +67,13 @@ def test_a_world_may_have_other_tastes_and_prices():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("world", "most"),
-    [(gaussian_world, 0.0012), (discrete_world, 0.0025)],
-    ids=["gaussian", "discrete"],
-)
-def test_learned_is_below_fixed_is_below_point(world, most: float):
+@pytest.mark.parametrize("world", [gaussian_world, discrete_world], ids=["gaussian", "discrete"])
+def test_learned_is_below_fixed_is_below_point(world):
     """Mean divergence from the truth in markets with attributes and prices never seen."""
     divergence = {
         population: np.mean([recover(world(), population, seed) for seed in SEEDS])
         for population in ("gaussian", "fixed", "point")
     }
-    assert divergence["gaussian"] <= most
     assert divergence["gaussian"] < divergence["fixed"] < divergence["point"]
 
 
@@ -218,8 +214,9 @@ def test_a_file_of_another_kind_is_named(fit: ChoiceFit, tmp_path: Path):
 def test_an_incomplete_file_is_refused(fit: ChoiceFit, tmp_path: Path):
     path = tmp_path / "choice.dgd"
     fit.save(path)
-    content = path.read_bytes().replace(b"markets/price", b"markets/prize")
-    path.write_bytes(content)
+    holds, facts, tensors = read_tensors(path)
+    tensors["markets/prize"] = tensors.pop("markets/price")
+    write_tensors(path, holds, facts, tensors)
     with pytest.raises(dgd.ModelFileError, match=r"not a complete dgd model.*markets/price"):
         dgd.load(path)
 
@@ -231,7 +228,7 @@ def test_an_incomplete_file_is_refused(fit: ChoiceFit, tmp_path: Path):
         ({"starts": 0}, ["starts is 0"]),
         ({"learning_rate": -1.0}, ["learning_rate is -1"]),
         ({"penalty_weight": -1.0}, ["penalty_weight"]),
-        ({"initial_scale": 0.01}, ["initial_scale", "floor"]),
+        ({"initial_scale": 0.01}, ["initial_scale", "from 0.051 to 10"]),
         ({"population": "normal"}, ["normal", "gaussian, fixed"]),
     ],
     ids=str,

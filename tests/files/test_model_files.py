@@ -7,14 +7,18 @@ import struct
 from pathlib import Path
 from typing import Any
 
+import equinox as eqx
 import numpy as np
 import polars as pl
 import pytest
+from safetensors.numpy import load as tensors_of
+from safetensors.numpy import save as to_bytes
 from safetensors.numpy import save_file
 
 import dgd
 from dgd.files.atomic import write_atomically
 from dgd.files.tensors import FORMAT
+from dgd.files.tensors import sealed as seal
 from dgd.storage import load_kind
 from support.random_choice import make as make_markets
 from support.random_choice import random_fit
@@ -35,21 +39,22 @@ def loaded(saved: bytes, tmp_path_factory: pytest.TempPathFactory) -> dgd.Fit:
     return dgd.load(path)
 
 
-def header_of(content: bytes) -> tuple[dict[str, Any], bytes]:
+def facts_of(content: bytes) -> dict[str, Any]:
+    """dgd's own facts in the header of a file."""
     length = struct.unpack("<Q", content[:8])[0]
-    return json.loads(content[8 : 8 + length]), content[8 + length :]
-
-
-def with_header(header: dict[str, Any], tensors: bytes) -> bytes:
-    text = json.dumps(header).encode()
-    return struct.pack("<Q", len(text)) + text + tensors
+    header = json.loads(content[8 : 8 + length])["__metadata__"]["dgd"]
+    facts: dict[str, Any] = json.loads(header.partition("\n")[2])
+    return facts
 
 
 def with_facts(content: bytes, **changes: object) -> bytes:
-    """`content` with some of dgd's own facts in the header replaced."""
-    header, tensors = header_of(content)
-    facts = {**json.loads(header["__metadata__"]["dgd"]), **changes}
-    return with_header({**header, "__metadata__": {"dgd": json.dumps(facts)}}, tensors)
+    """`content` with some of dgd's own facts in the header replaced, and its digest made right."""
+    return sealed_file({**facts_of(content), **changes}, tensors_of(content))
+
+
+def sealed_file(facts: dict[str, Any], tensors: dict[str, np.ndarray]) -> bytes:
+    """A whole file with a digest that matches: what someone with the source could craft."""
+    return to_bytes(tensors, {"dgd": seal(json.dumps(facts), tensors)})
 
 
 def assert_refused(path: Path, content: bytes, *words: str) -> None:
@@ -209,10 +214,9 @@ def test_an_unchanged_header_still_loads(saved: bytes, tmp_path: Path) -> None:
 def test_a_file_without_one_of_its_tensors_is_refused(
     saved: bytes, tmp_path: Path, lost: str
 ) -> None:
-    header, tensors = header_of(saved)
-    renamed = {("lost" if name == lost else name): value for name, value in header.items()}
+    tensors = {("lost" if n == lost else n): value for n, value in tensors_of(saved).items()}
     words = ["not a complete dgd model", lost, "save it again"]
-    assert_refused(tmp_path / "lost.dgd", with_header(renamed, tensors), *words)
+    assert_refused(tmp_path / "lost.dgd", sealed_file(facts_of(saved), tensors), *words)
 
 
 @pytest.mark.parametrize(
@@ -234,10 +238,82 @@ def test_facts_that_do_not_fit_together_are_refused(
 
 
 def test_a_panel_smaller_than_its_counts_is_refused(saved: bytes, tmp_path: Path) -> None:
-    header, _ = header_of(saved)
-    panel = json.loads(header["__metadata__"]["dgd"])["panel"]
+    panel = facts_of(saved)["panel"]
     small = with_facts(saved, panel={**panel, "shape": [1, *panel["shape"][1:]]})
     assert_refused(tmp_path / "small.dgd", small, "not a complete dgd model")
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [
+        ("features/known_scaling/center", 1e300),
+        ("features/known_scaling/scale", 1e-320),
+        ("features/first_arrivals", 1e300),
+        ("features/first_behaviors", 1e300),
+    ],
+)
+def test_numbers_that_no_panel_leads_to_are_refused(
+    saved: bytes, tmp_path: Path, name: str, number: float
+) -> None:
+    tensors = tensors_of(saved)
+    tensors[name] = np.full_like(tensors[name], number)
+    content = sealed_file(facts_of(saved), tensors)
+    assert_refused(tmp_path / "far.dgd", content, "not a complete dgd model", name)
+
+
+def test_a_state_that_carries_nothing_over_is_refused(saved: bytes, tmp_path: Path) -> None:
+    """A retention of exactly 0 has no logarithm, and forecasts would be NaN."""
+    tensors = tensors_of(saved)
+    name = next(name for name in sorted(tensors) if name.endswith("raw_retention"))
+    tensors[name] = np.full_like(tensors[name], -1000.0)
+    content = sealed_file(facts_of(saved), tensors)
+    assert_refused(tmp_path / "still.dgd", content, "not a complete dgd model", name)
+
+
+def test_large_cohorts_are_loaded_again(fit: dgd.Fit, tmp_path: Path) -> None:
+    crowds = [
+        eqx.tree_at(lambda c: c.reference.size, crowd, crowd.reference.size * 1e9)
+        for crowd in fit.crowds
+    ]
+    fit.with_crowds(crowds).save(tmp_path / "large.dgd")
+    assert float(dgd.load(tmp_path / "large.dgd").crowds[0].reference.size.max()) > 1e9
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("available", True), ("available", False), ("price", np.nan), ("attributes", 1e300)],
+)
+def test_offers_that_no_market_has_are_refused(tmp_path: Path, name: str, value: Any) -> None:
+    path = tmp_path / "choice.dgd"
+    random_fit(make_markets()).save(path)
+    content = path.read_bytes()
+    tensors = tensors_of(content)
+    tensors[f"markets/{name}"] = np.full_like(tensors[f"markets/{name}"], value)
+    words = ["not a complete dgd model", "markets/"]
+    assert_refused(path, sealed_file(facts_of(content), tensors), *words)
+
+
+def test_choice_columns_that_are_no_texts_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "choice.dgd"
+    random_fit(make_markets()).save(path)
+    content = path.read_bytes()
+    markets = facts_of(content)["markets"]
+    columns = {**markets["columns"], "price": 5}
+    changed = with_facts(content, markets={**markets, "columns": columns})
+    assert_refused(path, changed, "columns are not all texts")
+
+
+@pytest.mark.parametrize(
+    "units", [["north", 7], [2**64, 5], [-1, 2**63], [True, False], "ab", [None, "a"]]
+)
+def test_labels_that_no_column_holds_are_refused(saved: bytes, tmp_path: Path, units: Any) -> None:
+    changed = with_facts(saved, panel={**facts_of(saved)["panel"], "units": units})
+    assert_refused(tmp_path / "mixed.dgd", changed, "units is not a list of labels")
+
+
+@pytest.mark.parametrize("written", [float("inf"), float("nan"), None, [4], "four"])
+def test_a_format_that_is_no_number_is_refused(saved: bytes, tmp_path: Path, written: Any) -> None:
+    assert_refused(tmp_path / "odd.dgd", with_facts(saved, format=written), "another program")
 
 
 class Trap:

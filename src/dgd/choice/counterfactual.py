@@ -14,10 +14,10 @@ from narwhals.typing import IntoFrame
 from dgd.choice.grids import offer_grids
 from dgd.choice.offer_table import OfferColumns, read_offers
 from dgd.errors import InputError
-from dgd.tables import checks
-from dgd.tables.checks import ROW
+from dgd.tables import checks, refusing
 from dgd.tables.frames import to_polars
 from dgd.tables.labels import Label
+from dgd.tables.refusing import ROW
 
 
 @runtime_checkable
@@ -63,7 +63,7 @@ def with_scaled_prices(markets: Changed, factors: Mapping[Label, float] | float)
     table = pl.DataFrame({columns.product: list(factors), "factor": values})
     table = _keyed(markets, table, "factors")
     low = "is not positive; 1.1 raises a price by a tenth."
-    checks.refuse(table, "factors", "factor", ~(pl.col("factor") > 0), low)
+    refusing.refuse(table, "factors", "factor", ~(pl.col("factor") > 0), low)
     rows = markets.rows().join(
         table.drop(ROW), on=columns.product, how="left", maintain_order="left"
     )
@@ -108,12 +108,12 @@ def with_products(markets: Changed, offers: IntoFrame) -> Changed:
     columns = markets.columns
     table = _table(offers, "offers")
     given = markets.given_attributes
-    checks.require_columns(table, "offers", [columns.product, columns.price, *given])
+    refusing.require_columns(table, "offers", [columns.product, columns.price, *given])
     if columns.market not in table.columns:
         everywhere = markets.rows().select(columns.market).unique(maintain_order=True)
         table = everywhere.join(table, how="cross")
     else:
-        _refuse_unknown(markets, checks.number_rows(table), "offers", columns.market)
+        _refuse_unknown(markets, refusing.number_rows(table), "offers", columns.market)
     rows = markets.rows()
     table = _with_keys_of(rows, table, "offers", columns.keys)
     added = table.with_columns(pl.lit(True).alias(columns.available)).select(
@@ -138,7 +138,7 @@ def without_products(
 ) -> Changed:
     """`products` no longer available; they stay listed, so that a comparison shows the loss."""
     columns = markets.columns
-    checks.refuse_text(products, "products")
+    refusing.refuse_text(products, "products")
     rows = markets.rows()
     for name, labels, known in (
         (columns.product, products, markets.products),
@@ -157,11 +157,11 @@ def _with_keys_of(
     rows: pl.DataFrame, table: pl.DataFrame, name: str, keys: Sequence[str]
 ) -> pl.DataFrame:
     """`table` with labels of the type that `rows` has."""
-    numbered = checks.number_rows(table)
+    numbered = refusing.number_rows(table)
     for key in keys:
         label = pl.col(key).cast(rows.schema[key], strict=False)
         whole = "is not a whole number as the labels of the markets are; use one."
-        checks.refuse(numbered, name, key, label.is_null() & pl.col(key).is_not_null(), whole)
+        refusing.refuse(numbered, name, key, label.is_null() & pl.col(key).is_not_null(), whole)
         numbered = numbered.with_columns(label)
     return numbered.drop(ROW)
 
@@ -174,13 +174,13 @@ def _table(frame: Any, name: str) -> pl.DataFrame:
 def _keyed(markets: Changed, table: pl.DataFrame, name: str) -> pl.DataFrame:
     """`table` with its rows numbered, each speaking of an offer that exists, once."""
     columns = markets.columns
-    checks.refuse_empty(table, name)
-    table = checks.number_rows(table)
+    refusing.refuse_empty(table, name)
+    table = refusing.number_rows(table)
     checks.read_labels(table, name, columns.product)
     keys = [key for key in columns.keys if key in table.columns]
     for key in keys:
         _refuse_unknown(markets, table, name, key)
-    checks.refuse_duplicates(table, name, keys, "a change")
+    refusing.refuse_duplicates(table, name, keys, "a change")
     return table
 
 
@@ -188,7 +188,7 @@ def _refuse_unknown(markets: Changed, table: pl.DataFrame, name: str, key: str) 
     labels = markets.markets if key == markets.columns.market else markets.products
     known = pl.col(key).cast(pl.String).is_in([str(label) for label in labels])
     way_out = "is not in the markets; correct the label."
-    checks.refuse(table, name, key, ~known, way_out)
+    refusing.refuse(table, name, key, ~known, way_out)
 
 
 def _replaced(markets: Changed, changes: pl.DataFrame, values: Sequence[str]) -> Changed:

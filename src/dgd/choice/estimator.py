@@ -20,7 +20,7 @@ from dgd.errors import InputError
 from dgd.learning.loop import Attempt, Progress, TrainingData
 from dgd.learning.seeds import best_runs, checked_seeds, warn_of_divergence
 from dgd.runtime import computing
-from dgd.tables import checks
+from dgd.tables import refusing
 from dgd.tables.labels import Label
 
 HELD_OUT_SEED = 20260912
@@ -107,7 +107,7 @@ def divided(
                 "column."
             )
         return markets, validation
-    checks.refuse_text(validation, "validation")
+    refusing.refuse_text(validation, "validation")
     if isinstance(validation, (int, float)):
         held_out = _drawn(markets, float(validation))
     else:

@@ -17,6 +17,7 @@ from dgd.choice.starting import ChoiceStart, first_demand
 from dgd.choice.stored import markets_from, markets_stored
 from dgd.choice.surplus import warn_of_careless
 from dgd.errors import InputError
+from dgd.files import declared
 from dgd.files.tensors import Tensors
 from dgd.learning.runs import Run
 from dgd.learning.trained import Trained, restored_runs
@@ -168,13 +169,16 @@ class ChoiceFit(Trained):
 
     @classmethod
     def restored(cls, facts: dict[str, Any], tensors: Tensors) -> "ChoiceFit":
-        markets = markets_from(facts["markets"], tensors)
-        settings = ChoiceSettings(**facts["settings"])
+        markets = markets_from(declared.part(facts, "markets"), tensors)
+        settings = ChoiceSettings(**declared.part(facts, "settings"))
         blank = ChoiceStart.blank(len(markets.attribute_names))
         with computing():
             template = first_demand(settings, blank, len(markets.cohorts), np.random.default_rng(0))
             runs = restored_runs(facts["runs"], tensors, template)
-        return cls(settings, markets, tuple(facts["training"]), runs)
+        training = declared.labels(facts, "training")
+        if not training or not set(training) <= set(markets.markets):
+            raise ValueError("training names a market that the file does not hold")
+        return cls(settings, markets, training, runs)
 
     def _demand(self, markets: Markets | None) -> Demand:
         if markets is None:

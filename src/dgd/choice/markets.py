@@ -18,7 +18,7 @@ from dgd.choice.grids import offer_grids
 from dgd.choice.offer_table import CONSTANT, OfferColumns, check_names, read_offers
 from dgd.choice.sizes import PerMarket, cohort_sizes, opportunities
 from dgd.errors import InputError
-from dgd.tables import checks
+from dgd.tables import refusing
 from dgd.tables.frames import from_polars, to_polars
 from dgd.tables.labels import Label
 
@@ -106,7 +106,7 @@ class Markets:
         names = (CONSTANT, *attributes) if constant else tuple(attributes)
         grids = offer_grids(rows, columns, names, labels)
         cohorts, cohort_size = cohort_sizes(sizes, columns, labels)
-        per_market = checks.number_rows(offers.with_columns(rows[market]))
+        per_market = refusing.number_rows(offers.with_columns(rows[market]))
         sales = grids["count"].sum(1)
         return cls(
             **grids,

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import polars as pl
 
 from dgd.errors import InputError
-from dgd.tables import checks
-from dgd.tables.checks import ROW
+from dgd.tables import checks, refusing
+from dgd.tables.numbers import spelled_out, yes_or_no
+from dgd.tables.refusing import ROW
 
 CONSTANT = "constant"
 """The attribute that is 1 for every product: the value of buying at all."""
@@ -45,10 +46,10 @@ class OfferColumns:
 
 def check_names(columns: OfferColumns, attributes: Sequence[str], constant: bool) -> None:
     """Refuse column names that are repeated or in use, before any table is read."""
-    checks.refuse_text(attributes, "attributes")
+    refusing.refuse_text(attributes, "attributes")
     if not attributes and not constant:
         raise InputError("attributes is empty; name at least one column or keep constant=True.")
-    checks.refuse_repeated(attributes, "attributes")
+    refusing.refuse_repeated(attributes, "attributes")
     if CONSTANT in attributes:
         raise InputError(
             f'attributes names "{CONSTANT}", which is dgd\'s own; leave it out for constant=True '
@@ -68,8 +69,8 @@ def read_offers(
     table: pl.DataFrame, columns: OfferColumns, attributes: Sequence[str], name: str = "table"
 ) -> pl.DataFrame:
     """The rows of `table` with every column checked and of one type."""
-    checks.refuse_empty(table, name, "hand over at least one market")
-    table = checks.number_rows(table)
+    refusing.refuse_empty(table, name, "hand over at least one market")
+    table = refusing.number_rows(table)
     table = _read_keys(table, name, columns)
     table = _read_available(table, name, columns)
     _refuse_empty_markets(table, name, columns)
@@ -78,14 +79,14 @@ def read_offers(
         table = checks.read_values(table, name, attribute, columns.keys)
     if columns.count is not None:
         table = checks.read_counts(table, name, columns.count, columns.keys)
-        checks.refuse(
+        refusing.refuse(
             table, name, columns.count,
             ~pl.col(columns.available) & (pl.col(columns.count) > 0),
             "were counted of a product that was not available; correct the count or "
             f"{columns.available}.",
             columns.keys,
         )  # fmt: skip
-    checks.refuse_duplicates(table, name, columns.keys, "an offer")
+    refusing.refuse_duplicates(table, name, columns.keys, "an offer")
     counted = [] if columns.count is None else [columns.count]
     kept = [*columns.keys, columns.price, columns.available, *attributes, *counted]
     return table.select(*kept, ROW)
@@ -97,7 +98,7 @@ def _read_keys(table: pl.DataFrame, name: str, columns: OfferColumns) -> pl.Data
         if not (table.schema[column].is_integer() or table.schema[column] == pl.String):
             table = table.with_columns(pl.col(column).cast(pl.String))
     if table.schema[columns.product] == pl.String:
-        checks.refuse(
+        refusing.refuse(
             table, name, columns.product, pl.col(columns.product) == OUTSIDE,
             "is how dgd names buying nothing; give its count as `outside`, or rename the product.",
         )  # fmt: skip
@@ -106,22 +107,24 @@ def _read_keys(table: pl.DataFrame, name: str, columns: OfferColumns) -> pl.Data
 
 def _read_available(table: pl.DataFrame, name: str, columns: OfferColumns) -> pl.DataFrame:
     column = columns.available
-    checks.require_columns(table, name, [column])
+    refusing.require_columns(table, name, [column])
+    table = yes_or_no(table, column)
     way_out = "is neither 0 nor 1; write 1 where the product could be bought."
     bad = checks.neither_0_nor_1(table, column)
-    checks.refuse(table, name, column, bad, way_out, columns.keys)
+    refusing.refuse(table, name, column, bad, way_out, columns.keys)
     return table.with_columns(pl.col(column).cast(pl.Boolean))
 
 
 def _read_prices(table: pl.DataFrame, name: str, columns: OfferColumns) -> pl.DataFrame:
     """Finite prices of all that is available; a price that is missing elsewhere is `null`."""
     column, keys = columns.price, columns.keys
-    checks.require_columns(table, name, [column])
+    refusing.require_columns(table, name, [column])
+    table = spelled_out(table, name, column, "write what a buyer pays.", keys)
     checks.read_values(table.filter(columns.available), name, column, keys)
     value = pl.col(column).cast(pl.Float64)
     table = table.with_columns(pl.when(value.is_finite()).then(value).alias(column))
     way_out = "is negative; write what a buyer pays."
-    checks.refuse(table, name, column, pl.col(column) < 0, way_out, keys)
+    refusing.refuse(table, name, column, pl.col(column) < 0, way_out, keys)
     return table
 
 

@@ -4,23 +4,22 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from dgd.choice.objective import ChoiceObjective
-from dgd.errors import InputError
 from dgd.learning.loop import Optimizer
 from dgd.learning.setting_checks import (
-    refuse_below_one,
-    refuse_negative,
-    refuse_not_positive,
-    refuse_unknown,
+    POPULATION_LIMITS,
+    TRAINING_LIMITS,
+    ByName,
+    Limits,
+    check_settings,
+    refuse_costly_population,
 )
-from dgd.model.population.gaussian_mixture import SCALE_FLOOR
 from dgd.model.population.named import POPULATIONS
 
-_AT_LEAST_ONE = ("components", "dim", "nodes", "starts", "epochs", "patience")
-_POSITIVE = ("learning_rate", "clip_norm", "initial_scale")
+_LIMITS: Limits = {**TRAINING_LIMITS, **POPULATION_LIMITS, "starts": (1, 1000)}
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChoiceSettings:
+class ChoiceSettings(ByName):
     """Settings of the choice model; the defaults are the paper's where it names them.
 
     Args:
@@ -53,14 +52,8 @@ class ChoiceSettings:
     initial_scale: float = 0.5
 
     def __post_init__(self) -> None:
-        refuse_below_one(self, _AT_LEAST_ONE)
-        refuse_not_positive(self, _POSITIVE)
-        refuse_negative(self, ("penalty_weight",))
-        refuse_unknown(self, {"population": POPULATIONS})
-        if self.initial_scale <= SCALE_FLOOR:
-            raise InputError(
-                f"initial_scale is {self.initial_scale}; it must be above the floor {SCALE_FLOOR}."
-            )
+        check_settings(self, _LIMITS, {"population": POPULATIONS})
+        refuse_costly_population(self.components, self.nodes, self.dim)
 
     @property
     def objective(self) -> ChoiceObjective:

@@ -17,6 +17,7 @@ from dgd.choice.markets import Markets
 from dgd.choice.offers import Offers
 from dgd.choice.worlds import ChoiceWorld
 from dgd.errors import InputError
+from dgd.learning.seeds import checked_seeds
 from dgd.runtime import computing
 from dgd.tables.frames import from_polars
 
@@ -45,6 +46,7 @@ def simulate_markets(world: ChoiceWorld, markets: int, seed: int) -> SimulatedMa
     """Draw `markets` markets from `world`; the same seed draws the same counts."""
     if markets < 1:
         raise InputError(f"markets is {markets}; draw at least one.")
+    checked_seeds([seed])
     rng = np.random.default_rng(seed)
     shape = (markets, len(world.products))
     known = rng.normal(size=(*shape, len(world.attributes)))

@@ -10,10 +10,10 @@ from narwhals.typing import IntoFrame
 
 from dgd.choice.offer_table import OfferColumns
 from dgd.errors import InputError
-from dgd.tables import checks
-from dgd.tables.checks import ROW
-from dgd.tables.frames import to_polars
+from dgd.tables import checks, refusing
+from dgd.tables.frames import from_mapping, to_polars
 from dgd.tables.labels import Label
+from dgd.tables.refusing import ROW
 
 PerMarket = str | float | Mapping[Label, float] | IntoFrame
 """A column of the table of offers, one number, {market: number}, or a table of its own."""
@@ -70,26 +70,25 @@ def market_values(
         table = _own_table(given, name, columns)
     table = checks.read_values(table, where, column)
     negative = "is negative; write how many there were."
-    checks.refuse(table, where, column, pl.col(column) < 0, negative, [columns.market])
+    refusing.refuse(table, where, column, pl.col(column) < 0, negative, [columns.market])
     return checks.keyed_values(table, where, [column], {columns.market: markets}, None)[:, 0]
 
 
 def _own_table(given: Any, name: str, columns: OfferColumns) -> pl.DataFrame:
     if isinstance(given, Mapping):
-        values = [float(value) for value in given.values()]
-        table = pl.DataFrame({columns.market: list(given), name: values})
+        table = from_mapping(given, name, columns.market, name)
     else:
         table, _ = to_polars(given, name)
-    checks.refuse_empty(table, name)
-    table = checks.number_rows(table)
+    refusing.refuse_empty(table, name)
+    table = refusing.number_rows(table)
     checks.read_labels(table, name, columns.market)
-    checks.require_columns(table, name, [name])
+    refusing.require_columns(table, name, [name])
     return table
 
 
 def _one_per_market(offers: pl.DataFrame, column: str, columns: OfferColumns) -> pl.DataFrame:
     """The value of `column` in each market, refused where a market has two."""
-    checks.require_columns(offers, "table", [column])
+    refusing.require_columns(offers, "table", [column])
     distinct = offers.unique([columns.market, column], keep="first", maintain_order=True)
     twice = distinct.filter(pl.col(columns.market).is_duplicated())
     if twice.height:
@@ -140,15 +139,14 @@ def cohort_sizes(
     if given is None:
         return ("all",), np.ones((len(markets), 1))
     if isinstance(given, Mapping):
-        values = [float(value) for value in given.values()]
-        table = pl.DataFrame({columns.cohort: list(given), "size": values})
+        table = from_mapping(given, "sizes", columns.cohort, "size")
     else:
         table, _ = to_polars(given, "sizes")
-    checks.refuse_empty(table, "sizes")
-    table = checks.number_rows(table)
+    refusing.refuse_empty(table, "sizes")
+    table = refusing.number_rows(table)
     checks.read_labels(table, "sizes", columns.cohort)
     table = checks.read_values(table, "sizes", "size")
-    checks.refuse(table, "sizes", "size", pl.col("size") < 0, "is negative; sizes start at 0.")
+    refusing.refuse(table, "sizes", "size", pl.col("size") < 0, "is negative; sizes start at 0.")
     labels = tuple(table[columns.cohort].unique().sort().to_list())
     keys = {columns.market: markets, columns.cohort: labels}
     grid = checks.keyed_values(table, "sizes", ["size"], keys, None)[..., 0]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Int
 
+from dgd.files import declared
 from dgd.files.tensors import Tensors
 from dgd.forecasting.predictive import Predictive
 from dgd.forecasting.protocol import settings_of
@@ -55,5 +56,6 @@ class TrainedForecaster(Trained):
 
 def forecaster_data(facts: dict[str, Any], tensors: Tensors) -> tuple[Panel, Split, FeatureMaker]:
     """The panel, split and features that a file of a trained forecaster holds."""
-    panel = panel_from(facts["panel"], tensors)
-    return panel, Split(**facts["split"]), FeatureMaker.restored(facts["features"], tensors)
+    panel = panel_from(declared.part(facts, "panel"), tensors)
+    maker = FeatureMaker.restored(declared.part(facts, "features"), tensors, panel)
+    return panel, Split.restored(declared.part(facts, "split"), panel), maker

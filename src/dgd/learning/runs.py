@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from jaxtyping import Float
 
+from dgd.files import declared
 from dgd.files.tensors import Tensors
 
 RUNNING, PATIENT, DIVERGED = 0, 1, 2
@@ -20,6 +21,7 @@ REASONS = {
     DIVERGED: "diverged: the objective was no longer finite",
 }
 INTERRUPTED = "interrupted"
+LARGEST_SEED = 2**32 - 1
 
 Tree = TypeVar("Tree")
 
@@ -67,25 +69,40 @@ class Run:
     def restored(facts: Mapping[str, Any], tensors: Tensors, template: Any) -> "Run":
         """The run of a file, its parameters in the shape of `template`."""
         prefix = f"seed {facts['seed']}/"
+        train = _objective(tensors, prefix + "train_objective")
+        validation = _objective(tensors, prefix + "validation_objective")
+        if train.shape != validation.shape:
+            raise ValueError("training and validation objectives are of different lengths")
+        if not isinstance(facts["start"], str):
+            raise TypeError("start is not a text")
         return Run(
             seed=facts["seed"],
             start=facts["start"],
             parameters=_filled(template, tensors, prefix),
-            best_epoch=facts["best_epoch"],
-            best_objective=facts["best_objective"],
-            train_objective=tensors[prefix + "train_objective"],
-            validation_objective=tensors[prefix + "validation_objective"],
-            reason=facts["reason"],
+            best_epoch=declared.whole(facts, "best_epoch", 0, len(train)),
+            best_objective=declared.number(facts, "best_objective"),
+            train_objective=train,
+            validation_objective=validation,
+            reason=declared.choice(facts, "reason", (*REASONS.values(), INTERRUPTED)),
         )
+
+
+def _objective(tensors: Tensors, name: str) -> np.ndarray:
+    """One number per epoch; where training diverged they are not finite."""
+    found = tensors[name]
+    if found.ndim != 1 or found.dtype.kind != "f":
+        raise ValueError(f"{name} is not one number per epoch")
+    return found
 
 
 def _filled(template: Tree, tensors: Tensors, prefix: str) -> Tree:
     """`template` with every array replaced by the file's array of the same name and shape."""
 
     def fill(path: Any, leaf: Any) -> Any:
-        value = tensors[prefix + _name(path)]
-        if value.shape != leaf.shape:
-            raise ValueError(f"{_name(path)} has shape {value.shape}, not {leaf.shape}")
+        name, kind = _name(path), np.dtype(leaf.dtype).kind
+        raw = name.rpartition(".")[2].startswith("raw_")
+        most = declared.LARGEST_RAW if raw else declared.LARGEST_PARAMETER
+        value = declared.tensor(tensors, prefix + name, leaf.shape, -most, most, kind)
         return jnp.asarray(value)
 
     arrays, static = eqx.partition(template, eqx.is_array)

@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 
 import polars as pl
 
+from dgd.files import declared
 from dgd.files.tensors import Tensors, write_tensors
-from dgd.learning.runs import Run, history_table, summary_table
+from dgd.learning.runs import LARGEST_SEED, Run, history_table, summary_table
 from dgd.tables.frames import from_polars
 
 
@@ -93,4 +94,14 @@ def restored_runs(
     facts: Sequence[dict[str, Any]], tensors: Tensors, template: Any
 ) -> tuple[Run, ...]:
     """The runs of a file whose parameters all have the shape of `template`."""
-    return tuple(Run.restored(fact, tensors, template) for fact in facts)
+    return tuple(Run.restored(fact, tensors, template) for fact in checked_facts(facts))
+
+
+def checked_facts(facts: Any) -> list[dict[str, Any]]:
+    """What a file says about its runs: at least one, each of another seed."""
+    if not isinstance(facts, list) or not facts or not all(isinstance(x, dict) for x in facts):
+        raise ValueError("runs is not a list of runs")
+    seeds = [declared.whole(fact, "seed", 0, LARGEST_SEED) for fact in facts]
+    if len(set(seeds)) < len(seeds):
+        raise ValueError("runs has one seed twice")
+    return facts

@@ -1,10 +1,12 @@
 """Which days warm up, train and validate."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from dgd.errors import InputError
+from dgd.files import declared
 from dgd.panel.panel import Panel
 from dgd.tables.periods import Moment
 
@@ -26,6 +28,11 @@ class Split:
         panel: Panel, train_end: Moment, validation_end: Moment, warmup_end: Moment | None
     ) -> "Split":
         """Read the last day of each range, given as dates; later days are for testing."""
+        if not isinstance(panel, Panel):
+            raise InputError(
+                f"a {type(panel).__name__} was handed over where a panel is needed; make one with "
+                "dgd.Panel.from_counts(table, behaviors=[...])."
+            )
         first = 0 if warmup_end is None else panel.index(warmup_end, "warmup_end") + 1
         train_stop = panel.index(train_end, "train_end") + 1
         validation_stop = panel.index(validation_end, "validation_end") + 1
@@ -50,6 +57,17 @@ class Split:
                 "choose a warm-up with counts in it or leave warmup_end out."
             )
         return Split(first, train_stop, validation_stop)
+
+    @staticmethod
+    def restored(facts: dict[str, Any], panel: Panel) -> "Split":
+        """The split that a file keeps as a table of its fields."""
+        first = declared.whole(facts, "first", 0, panel.days - 2)
+        train_stop = declared.whole(facts, "train_stop", first + 1, panel.days - 1)
+        return Split(
+            first,
+            train_stop,
+            declared.whole(facts, "validation_stop", train_stop + 1, panel.days),
+        )
 
     @property
     def train(self) -> slice:

@@ -5,11 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from dgd.files import declared
 from dgd.files.tensors import Tensors
 from dgd.panel.contexts import EventCounts
-from dgd.panel.grids import Columns
+from dgd.panel.grids import LARGEST_EFFORT, LARGEST_SIZE, SMALLEST_SIZE, Columns
 from dgd.panel.panel import Panel
-from dgd.tables.periods import period_named
+from dgd.tables.checks import LARGEST_COUNT, LARGEST_VALUE, MAX_BEHAVIORS
+from dgd.tables.frames import EAGER_KINDS
+from dgd.tables.periods import PERIODS, period_named
 
 
 def panel_stored(panel: Panel) -> tuple[dict[str, Any], Tensors]:
@@ -42,14 +45,19 @@ def _event_tensors(events: EventCounts | None) -> Tensors:
     }
 
 
-def _events(facts: dict[str, Any], tensors: Tensors) -> EventCounts | None:
-    names = tuple(facts["context"])
+def _events(facts: dict[str, Any], tensors: Tensors, shape: tuple[int, ...]) -> EventCounts | None:
+    names = declared.texts(facts, "context")
     if not names:
         return None
-    cell = tensors["events/cell"]
-    patterns = np.zeros((len(cell), facts["shape"][-1]), np.int64)
-    patterns.ravel()[tensors["events/indices"]] = tensors["events/counts"]
-    return EventCounts(names, cell, tensors["events/context"], patterns)
+    cell = declared.tensor(tensors, "events/cell", [None, 3], 0, kind="i")
+    if np.any(cell >= np.array(shape[:3])):
+        raise ValueError("events/cell names a cell outside the panel")
+    groups = len(cell)
+    context = declared.tensor(
+        tensors, "events/context", [groups, len(names)], -LARGEST_VALUE, LARGEST_VALUE
+    )
+    patterns = declared.sparse(tensors, "events", (groups, shape[3]), LARGEST_COUNT)
+    return EventCounts(names, cell, context, patterns)
 
 
 def _panel_facts(panel: Panel) -> dict[str, Any]:
@@ -70,25 +78,46 @@ def _panel_facts(panel: Panel) -> dict[str, Any]:
 
 
 def panel_from(facts: dict[str, Any], tensors: Tensors) -> Panel:
-    """The panel that `panel_stored` describes."""
-    period = period_named(facts["period"])
-    patterns = np.zeros(facts["shape"], np.int64)
-    patterns.ravel()[tensors["panel/indices"]] = tensors["panel/counts"]
-    effort = tensors["panel/effort"]
+    """The panel that `panel_stored` describes, every part held against every other."""
+    period = period_named(declared.choice(facts, "period", list(PERIODS)))
+    units, cohorts = declared.labels(facts, "units"), declared.labels(facts, "cohorts")
+    behaviors = declared.texts(facts, "behaviors")
+    features = declared.texts(facts, "feature_names")
+    if not 1 <= len(behaviors) <= MAX_BEHAVIORS:
+        raise ValueError(f"behaviors are {len(behaviors)}, not 1 to {MAX_BEHAVIORS}")
+    cells = (len(units), len(cohorts))
+    size = declared.tensor(tensors, "panel/size", (None, *cells), SMALLEST_SIZE, LARGEST_SIZE)
+    effort = declared.tensor(tensors, "panel/effort", (None, *cells), 0, LARGEST_EFFORT)
+    shape = (len(size), *cells, 2 ** len(behaviors))
+    if facts["shape"] != list(shape) or not 1 <= len(size) <= len(effort):
+        raise ValueError("shape of the panel is not that of its sizes, efforts and labels")
     return Panel(
-        patterns=patterns,
-        size=tensors["panel/size"],
+        patterns=declared.sparse(tensors, "panel", shape, LARGEST_COUNT),
+        size=size,
         effort=effort,
-        features=tensors["panel/features"],
+        features=declared.tensor(
+            tensors,
+            "panel/features",
+            (len(effort), *cells, len(features)),
+            -LARGEST_VALUE,
+            LARGEST_VALUE,
+        ),
         known_dates=period.range(period.parse(facts["first"], "first"), len(effort)),
-        units=tuple(facts["units"]),
-        cohorts=tuple(facts["cohorts"]),
-        behaviors=tuple(facts["behaviors"]),
-        feature_names=tuple(facts["feature_names"]),
+        units=units,
+        cohorts=cohorts,
+        behaviors=behaviors,
+        feature_names=features,
         period=period,
-        sized=facts["sized"],
-        has_effort=facts["has_effort"],
-        columns=Columns(**facts["columns"]),
-        kind=facts["kind"],
-        events=_events(facts, tensors),
+        sized=declared.choice(facts, "sized", (True, False)),
+        has_effort=declared.choice(facts, "has_effort", (True, False)),
+        columns=_columns(facts),
+        kind=declared.choice(facts, "kind", EAGER_KINDS),
+        events=_events(facts, tensors, shape),
     )
+
+
+def _columns(facts: dict[str, Any]) -> Columns:
+    named = declared.part(facts, "columns")
+    if not all(isinstance(name, str) for name in named.values()):
+        raise ValueError("columns are not all texts")
+    return Columns(**named)
