@@ -10,9 +10,10 @@ from jaxtyping import Array, Float
 
 from dgd.fit import Fit
 from dgd.learning.building import RECORDED, first_crowd, shape_of
+from dgd.learning.cost import refuse_beyond_memory
 from dgd.learning.loop import Attempt, Progress, TrainingData
 from dgd.learning.objective import Objective
-from dgd.learning.preparing import split_and_features
+from dgd.learning.preparing import prepared
 from dgd.learning.seeds import best_runs, checked_seeds, warn_of_divergence
 from dgd.learning.settings import PAPER, Settings
 from dgd.learning.starts import STARTS
@@ -59,7 +60,7 @@ class DGD(Settings):
             keep_on_interrupt: on Ctrl-C, return the best parameters so far.
         """
         seeds = checked_seeds(seeds)
-        split, maker = split_and_features(panel, self, train_end, validation_end, warmup_end)
+        panel, split, maker = prepared(panel, self, train_end, validation_end, warmup_end)
         with computing():
             attempts = self._attempts(panel, split, maker, seeds)
             loss = partial(losses, self.objective)
@@ -72,10 +73,11 @@ class DGD(Settings):
         self, panel: Panel, split: Split, maker: FeatureMaker, seeds: Sequence[int]
     ) -> list[Attempt]:
         """Every seed from every starting place."""
+        shape = shape_of(self, panel, maker)
+        refuse_beyond_memory(shape, split.train_stop - split.first)
         record = partial(RECORDED[self.supervision], panel, maker)
         training = record(split.first, split.train_stop, self.dispersion)
         validation = record(split.train_stop, split.validation_stop, self.dispersion)
-        shape = shape_of(self, panel, maker)
         attempts = []
         for name in self.starts:
             start = STARTS[name](panel, split)

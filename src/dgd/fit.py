@@ -13,14 +13,17 @@ from jaxtyping import Int
 from narwhals.typing import IntoFrame
 
 from dgd.errors import InputError
+from dgd.files import declared
 from dgd.files.tensors import Tensors
 from dgd.forecasting.forecast import Forecast
+from dgd.forecasting.protocol import refuse_horizon
 from dgd.forecasting.rollout import states_at_dawn
 from dgd.forecasting.trained_forecaster import forecaster_data
 from dgd.forecasting.walking_forecaster import WalkingForecaster
 from dgd.learning.building import first_crowd, shape_of
 from dgd.learning.crowd_tables import dynamics_table, population_table
 from dgd.learning.settings import Settings
+from dgd.learning.sizing import sized_like
 from dgd.learning.starts import Start
 from dgd.learning.trained import restored_runs
 from dgd.model.crowd import Crowd
@@ -60,6 +63,7 @@ class Fit(WalkingForecaster):
             origin: the last day whose counts are used; the panel's last by default.
             effort, features: for days past the panel, where it was made with such tables.
         """
+        refuse_horizon(self.panel, horizon)
         panel = self.panel
         if effort is not None or features is not None:
             panel = panel.with_future(effort, features)
@@ -127,7 +131,7 @@ class Fit(WalkingForecaster):
                 f"the new panel starts on {panel.dates[0]}, the fit's on {self.panel.dates[0]}; "
                 "keep the earlier days in it."
             )
-        return replace(self, panel=panel)
+        return replace(self, panel=sized_like(panel, self.panel))
 
     def population(self, kind: str | None = None) -> Any:
         """One row per seed, cohort and response type: share, mean and spread."""
@@ -152,7 +156,7 @@ class Fit(WalkingForecaster):
     @classmethod
     def restored(cls, facts: dict[str, Any], tensors: Tensors) -> "Fit":
         panel, split, maker = forecaster_data(facts, tensors)
-        settings = Settings(**facts["settings"])
+        settings = Settings(**declared.part(facts, "settings"))
         shape = shape_of(settings, panel, maker)
         with computing():
             template = first_crowd(settings, shape, Start.blank(shape), seed=0)

@@ -83,3 +83,9 @@ def test_counts_that_scatter_no_more_than_a_poissons_have_no_dispersion() -> Non
     mean = np.full((4, 5), 7.0)
     assert negative_binomial.measured_dispersion(mean, mean) == np.inf
     assert negative_binomial.measured_dispersion(mean, 0 * mean) == np.inf
+
+
+def test_counts_of_any_mean_can_be_drawn() -> None:
+    mean = np.array([0.0, 3.0, 1e30, np.inf])
+    drawn = negative_binomial.draw(np.random.default_rng(1), mean, 20.0)
+    assert np.all((drawn >= 0) & (drawn < 2**54))

@@ -87,3 +87,14 @@ def test_truth_is_recovered_better_than_without_dynamics():
     with_dynamics, without = divergence(), divergence(dynamics="none")
     assert (with_dynamics < without).all()
     assert with_dynamics.mean() < 0.01
+
+
+@pytest.mark.parametrize("days", [0, -1, 100_001, 10**22])
+def test_no_days_and_too_many_are_refused(days: int) -> None:
+    with pytest.raises(dgd.InputError, match=f"days is {days}; draw at least one and at most"):
+        dgd.simulate(dgd.example_world(), days, seed=1)
+
+
+def test_a_negative_seed_is_refused() -> None:
+    with pytest.raises(dgd.InputError, match="seed -1 is not a whole number"):
+        dgd.simulate(dgd.example_world(), 3, seed=-1)

@@ -158,7 +158,7 @@ def test_a_missing_column_is_named_beside_those_there(options: Any, missing: str
             ["13 columns", "8192 joint patterns", "at most 12", "merge"],
         ),
         ([], ["behaviors is empty", "at least one"]),
-        (["click", "click"], ['"click" twice', "name each column once"]),
+        (["click", "click"], ['"click" twice', "name each once"]),
         (["click", "count"], ['"count"', "rename"]),
         (["arrivals"], ['"arrivals"', "rename"]),
     ],
@@ -308,3 +308,36 @@ def test_features_without_a_feature_are_refused() -> None:
 def test_effort_and_features_need_their_dates(name: str) -> None:
     with refused(f'{name} has no column "date"', "effort"):
         make(**{name: pl.DataFrame({"effort": [1.0]})})
+
+
+# Values and names that would break a sentence
+
+
+def test_a_value_of_two_lines_is_shown_in_one() -> None:
+    with refused("counts row 1", r'"a\nb"', "is neither 0 nor 1"):
+        make(rows().with_columns(pl.lit("a\nb").alias("click")))
+
+
+@pytest.mark.parametrize("letter", ["\0", "\u202e", "\x1b"])
+def test_letters_that_no_terminal_shows_are_spelled_out(letter: str) -> None:
+    with refused(f'counts has no column "{ascii(letter)[1:-1]}"'):
+        make(count=letter)
+
+
+def test_a_very_long_name_is_cut() -> None:
+    with refused("counts has no column", "xxx\N{HORIZONTAL ELLIPSIS}xxx"):
+        make(count="x" * 100_000)
+
+
+def test_a_missing_column_is_told_apart_from_those_the_table_has() -> None:
+    with refused('counts has no column "n"', "its columns are date, unit, cohort, click, like"):
+        make(rows().rename({"count": "pattern"}), count="n")
+    with pytest.raises(ValueError, match='no column "n"') as refusal:
+        make(count="n")
+    assert "pattern" not in str(refusal.value)
+
+
+def test_features_of_what_is_no_label_are_refused() -> None:
+    things = pl.Series("unit", [object()] * 8, dtype=pl.Object)
+    with refused("features row 1", "column unit", "is not a label"):
+        make(features=by_date("price", [1.0] * 8).with_columns(things))

@@ -7,11 +7,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
+from dgd.files import declared
 from dgd.files.tensors import Tensors
 from dgd.model.days import Inputs, Outcomes
 from dgd.panel.features import Scaling
 from dgd.panel.panel import Panel
 from dgd.panel.split import Split
+from dgd.tables.checks import LARGEST_COUNT
 
 SMALLEST_EFFORT = 1e-6
 """Stands in for zero size or effort under the logarithm."""
@@ -83,10 +85,11 @@ class CellInputs:
         }
 
     @staticmethod
-    def restored(tensors: Tensors) -> "CellInputs":
-        """The inputs that `stored` describes."""
-        scaling = Scaling(tensors["cells/center"], tensors["cells/scale"])
-        return CellInputs(tensors["cells/count_scale"], scaling)
+    def restored(tensors: Tensors, panel: Panel) -> "CellInputs":
+        """The inputs that `stored` describes, for the panel they were fitted on."""
+        cells = len(panel.units) * len(panel.cohorts)
+        scale = declared.tensor(tensors, "cells/count_scale", [cells], 1, LARGEST_COUNT)
+        return CellInputs(scale, Scaling.restored(tensors, "cells", 2))
 
 
 def _logarithms(size: np.ndarray, effort: np.ndarray) -> np.ndarray:

@@ -36,18 +36,17 @@ from dgd.baselines.deepar_network import (
     DeepARNetwork,
     DeepARObjective,
     LSTMState,
-    start_from_rates,
-    start_from_training,
     training_days,
 )
+from dgd.baselines.deepar_settings import LARGEST_WIDTH, STARTS, DeepARSettings
 from dgd.baselines.marks import blank_marks
-from dgd.errors import InputError
+from dgd.files import declared
 from dgd.files.tensors import Tensors
 from dgd.forecasting.predictive import Drawn, Predictive
 from dgd.forecasting.protocol import refuse_origins
 from dgd.forecasting.trained_forecaster import TrainedForecaster, forecaster_data
 from dgd.learning.loop import Attempt, Optimizer
-from dgd.learning.preparing import split_and_features
+from dgd.learning.preparing import prepared
 from dgd.learning.runs import Run
 from dgd.learning.seeds import (
     best_of_each,
@@ -56,14 +55,12 @@ from dgd.learning.seeds import (
     is_trained,
     warn_of_divergence,
 )
-from dgd.learning.setting_checks import refuse_below_one, refuse_unknown
+from dgd.learning.trained import checked_facts
 from dgd.model import multinomial
 from dgd.panel.panel import Panel
 from dgd.panel.sequences import days_ahead, recorded_days
 from dgd.runtime import computing
 from dgd.tables.periods import Moment
-
-STARTS = {"training": start_from_training, "rates": start_from_rates}
 
 
 class Tried(NamedTuple):
@@ -75,35 +72,11 @@ class Tried(NamedTuple):
     objective: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class DeepAR:
+class DeepAR(DeepARSettings):
     """DeepAR-joint, ready to be fitted; `DeepAR.paper()` is the paper's own.
 
-    Args:
-        start: "rates" is the paper's: mark biases from the training rates and no dependence,
-            which Adam then needs more than a hundred epochs to learn while the rest overfits.
-            "training" starts with the training days' patterns and mean counts, has the
-            lower validation objective, and is the stronger opponent in behaviours.
-        widths: of the LSTM, to choose from on the validation days, for each seed by itself.
-        epochs, learning_rate, clip_norm, patience: of Adam and early stopping. The
-            paper names no patience; 30 is the longest it uses anywhere.
-        count_weight, penalty_weight: of counts against behaviours, and of the mean
-            squared parameter.
-        histories: sampled count histories behind a forecast of more than one day.
-        calendar, summary_retention: of the covariates, as in `dgd.DGD`.
+    The arguments are those of `DeepARSettings`.
     """
-
-    start: str = "training"
-    widths: Sequence[int] = (8, 16)
-    epochs: int = 300
-    learning_rate: float = 0.01
-    clip_norm: float = 10.0
-    patience: int = 30
-    count_weight: float = 0.05
-    penalty_weight: float = 0.001
-    histories: int = 2048
-    calendar: str = "auto"
-    summary_retention: float = 0.85
 
     @classmethod
     def paper(cls, **changes: Any) -> "DeepAR":
@@ -114,13 +87,6 @@ class DeepAR:
         scores of both had been seen by then, so take this row as a reading, not a choice.
         """
         return cls(**{"start": "rates", "calendar": "weekday", **changes})
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "widths", tuple(self.widths))
-        refuse_unknown(self, {"start": STARTS})
-        if not self.widths or any(width < 1 for width in self.widths):
-            raise InputError(f"widths is {self.widths}; give at least one, each at least 1.")
-        refuse_below_one(self, ("epochs", "patience", "histories"))
 
     def fit(
         self,
@@ -134,7 +100,7 @@ class DeepAR:
     ) -> "DeepARFit":
         """Train every width for every seed and keep each seed's best on the validation days."""
         seeds = checked_seeds(seeds)
-        split, maker = split_and_features(panel, self, train_end, validation_end, warmup_end)
+        panel, split, maker = prepared(panel, self, train_end, validation_end, warmup_end)
         cells = CellInputs.fitted(panel, split)
         objective = DeepARObjective(
             count_weight=self.count_weight, penalty_weight=self.penalty_weight
@@ -317,16 +283,25 @@ class DeepARFit(TrainedForecaster):
     @classmethod
     def restored(cls, facts: dict[str, Any], tensors: Tensors) -> "DeepARFit":
         panel, split, maker = forecaster_data(facts, tensors)
-        cells = CellInputs.restored(tensors)
+        cells = CellInputs.restored(tensors, panel)
         marks = blank_marks(len(panel.behaviors))
         told = len(maker.names(panel)) + len(cells.logarithms.center)
         inputs = told + len(cells.count_scale)
+        forecaster = DeepAR(**declared.part(facts, "forecaster"))
+        found, widths = checked_facts(facts["runs"]), facts["widths"]
         with computing():
             runs = tuple(
                 Run.restored(
-                    fact, tensors, DeepARNetwork.random(inputs, width, marks, jax.random.key(0))
+                    fact,
+                    tensors,
+                    DeepARNetwork.random(
+                        inputs,
+                        declared.whole({"width": width}, "width", 1, LARGEST_WIDTH),
+                        marks,
+                        jax.random.key(0),
+                    ),
                 )
-                for fact, width in zip(facts["runs"], facts["widths"], strict=True)
+                for fact, width in zip(found, widths, strict=True)
             )
         tried = tuple(Tried(*one) for one in facts["tried"])
-        return cls(panel, split, maker, runs, DeepAR(**facts["forecaster"]), cells, tried)
+        return cls(panel, split, maker, runs, forecaster, cells, tried)

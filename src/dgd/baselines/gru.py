@@ -28,14 +28,22 @@ from dgd.baselines.gru_network import (
     counted,
     losses,
 )
+from dgd.files import declared
 from dgd.files.tensors import Tensors
 from dgd.forecasting.trained_forecaster import forecaster_data
 from dgd.forecasting.walking_forecaster import WalkingForecaster
 from dgd.learning.loop import Attempt, Optimizer
 from dgd.learning.objective import Objective
-from dgd.learning.preparing import split_and_features
+from dgd.learning.preparing import prepared
 from dgd.learning.seeds import best_runs, checked_seeds, is_trained, warn_of_divergence
-from dgd.learning.setting_checks import refuse_below_one, refuse_unknown
+from dgd.learning.setting_checks import (
+    LARGEST,
+    MOST_RETENTION,
+    TRAINING_LIMITS,
+    ByName,
+    Limits,
+    check_settings,
+)
 from dgd.learning.starts import Start, start_from_training
 from dgd.learning.trained import restored_runs
 from dgd.model.days import Inputs
@@ -47,16 +55,26 @@ from dgd.panel.split import Split
 from dgd.runtime import computing
 from dgd.tables.periods import Moment
 
+_LIMITS: Limits = {
+    **TRAINING_LIMITS,
+    "width": (1, 1024),
+    "count_weight": (0, LARGEST),
+    "expected_weight": (0, LARGEST),
+    "dispersion": (1e-6, LARGEST),
+    "summary_retention": (0, MOST_RETENTION),
+}
+
 
 @dataclass(frozen=True, kw_only=True)
-class GRU:
+class GRU(ByName):
     """A GRU predictor, ready to be fitted.
 
     Args:
         projection: "full" or "restricted".
         width: of the hidden state. On the KuaiRand shape (5 units, 9 cohorts, 7 behaviours,
             no weekdays) width 5 gives the full projection 569 trainable parameters and the
-            restricted one 564; the paper's has 565 and says no more of its shape.
+            restricted one 564. The paper's has 565 and gives neither width nor inputs nor
+            heads, so that 565 could only be met by an arbitrary change.
         epochs, learning_rate, clip_norm, patience: of Adam and early stopping.
         count_weight, expected_weight, penalty_weight, dispersion: as in `dgd.DGD`.
         calendar, summary_retention: of the covariates, as in `dgd.DGD`.
@@ -74,10 +92,11 @@ class GRU:
     dispersion: float = 50.0
     calendar: str = "auto"
     summary_retention: float = 0.85
+    summaries: ClassVar[str] = "history"
+    """The recurrent opponents always read the history summaries."""
 
     def __post_init__(self) -> None:
-        refuse_unknown(self, {"projection": PROJECTIONS})
-        refuse_below_one(self, ("width", "epochs", "patience"))
+        check_settings(self, _LIMITS, {"projection": PROJECTIONS})
 
     def fit(
         self,
@@ -91,7 +110,7 @@ class GRU:
     ) -> "GRUFit":
         """Train every seed; validation chooses the epoch."""
         seeds = checked_seeds(seeds)
-        split, maker = split_and_features(panel, self, train_end, validation_end, warmup_end)
+        panel, split, maker = prepared(panel, self, train_end, validation_end, warmup_end)
         cells = CellInputs.fitted(panel, split)
         objective = Objective(
             count_weight=self.count_weight,
@@ -207,7 +226,8 @@ class GRUFit(WalkingForecaster):
     @classmethod
     def restored(cls, facts: dict[str, Any], tensors: Tensors) -> "GRUFit":
         panel, split, maker = forecaster_data(facts, tensors)
-        forecaster, cells = GRU(**facts["forecaster"]), CellInputs.restored(tensors)
+        forecaster = GRU(**declared.part(facts, "forecaster"))
+        cells = CellInputs.restored(tensors, panel)
         features = len(maker.names(panel))
         units, cohorts, behaviors = len(panel.units), len(panel.cohorts), len(panel.behaviors)
         shape = Shape(units, cohorts, behaviors, features, 1, 1, 1, 0)

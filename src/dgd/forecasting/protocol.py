@@ -6,6 +6,7 @@ are the same to scores and backtests: they know only what is written here.
 """
 
 from collections.abc import Callable, Sequence
+from numbers import Integral
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -17,6 +18,8 @@ from dgd.panel.panel import Panel
 from dgd.panel.split import Split
 from dgd.tables.periods import Moment
 
+MOST_STEPS = 10_000
+"""The longest horizon: 27 years of days."""
 SUM_TOLERANCE = 1e-6
 """How far from one the probabilities of a cell may add up; rounding stays far below it."""
 
@@ -146,9 +149,8 @@ def settings_of(fitted: Fitted) -> dict[str, Any]:
 def refuse_origins(
     panel: Panel, origins: Int[np.ndarray, " origin"], horizon: int, first: int
 ) -> None:
-    """Refuse origins before day number `first` or past the counted days."""
-    if horizon < 1:
-        raise InputError(f"horizon is {horizon}; ask for at least one {panel.period.name}.")
+    """Refuse origins before day number `first` or past the counted days, and odd horizons."""
+    refuse_horizon(panel, horizon)
     wrong = origins[(origins < first) | (origins >= panel.days)]
     if len(wrong):
         last, day = panel.days - 1, wrong[0]
@@ -157,3 +159,15 @@ def refuse_origins(
             f"origin {day}{date} is not a day number from {first} ({panel.dates[first]}) to {last} "
             f"({panel.dates[last]}), the last counted one; choose one in that range."
         )
+
+
+def refuse_horizon(panel: Panel, horizon: int) -> None:
+    """Refuse a number of steps that is not whole, or none, or more than a lifetime."""
+    if not isinstance(horizon, Integral) or isinstance(horizon, bool):
+        raise InputError(f"horizon is {horizon!r}; give a whole number of {panel.period.name}s.")
+    if horizon > MOST_STEPS:
+        raise InputError(
+            f"horizon is {horizon:,} {panel.period.name}s; at most {MOST_STEPS:,} can be forecast."
+        )
+    if horizon < 1:
+        raise InputError(f"horizon is {horizon}; ask for at least one {panel.period.name}.")

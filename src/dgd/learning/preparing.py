@@ -1,7 +1,8 @@
-"""What every forecaster that trains does first: split the days, and fix its features."""
+"""What every forecaster that trains does first: split the days, fix sizes and features."""
 
 from typing import Protocol, runtime_checkable
 
+from dgd.learning.sizing import fitting_sizes
 from dgd.learning.starts import reference_rates
 from dgd.panel.features import FeatureMaker
 from dgd.panel.panel import Panel
@@ -17,17 +18,22 @@ class FeatureSettings(Protocol):
     def calendar(self) -> str: ...
     @property
     def summary_retention(self) -> float: ...
+    @property
+    def summaries(self) -> str: ...
 
 
-def split_and_features(
+def prepared(
     panel: Panel,
     settings: FeatureSettings,
     train_end: Moment,
     validation_end: Moment,
     warmup_end: Moment | None,
-) -> tuple[Split, FeatureMaker]:
-    """The days of each range, and how features are made, fixed on the training days."""
+) -> tuple[Panel, Split, FeatureMaker]:
+    """The panel with sizes that fit, the days of each range, and how features are made."""
     split = Split.of(panel, train_end, validation_end, warmup_end)
+    panel = fitting_sizes(panel, split)
     rates = reference_rates(panel, split.warmup)
-    maker = FeatureMaker.fitted(panel, split, rates, settings.calendar, settings.summary_retention)
-    return split, maker
+    maker = FeatureMaker.fitted(
+        panel, split, rates, settings.calendar, settings.summary_retention, settings.summaries
+    )
+    return panel, split, maker

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from numbers import Integral
 
 import equinox as eqx
 import jax
@@ -10,12 +11,21 @@ from jaxtyping import PyTree
 
 from dgd.errors import InputError
 from dgd.learning.loop import Attempt, Loss, Optimizer, Progress, train_attempts
-from dgd.learning.runs import Run
+from dgd.learning.runs import LARGEST_SEED, Run
 
 
 def checked_seeds(seeds: Sequence[int]) -> list[int]:
     """The seeds as whole numbers, refused where there is none or one comes twice."""
-    found = [int(seed) for seed in seeds]
+    if isinstance(seeds, (str, bytes)) or not isinstance(seeds, Iterable):
+        raise InputError(f"seeds is {seeds!r}; give a list of whole numbers like [1, 2, 3].")
+    given = list(seeds)
+    for seed in given:
+        whole = isinstance(seed, Integral) and not isinstance(seed, bool)
+        if not whole or not 0 <= seed <= LARGEST_SEED:
+            raise InputError(
+                f"seed {seed!r} is not a whole number from 0 to {LARGEST_SEED}; choose another."
+            )
+    found = [int(seed) for seed in given]
     if not found or len(set(found)) < len(found):
         raise InputError(f"seeds is {found}; give at least one seed and each only once.")
     return found

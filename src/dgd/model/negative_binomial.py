@@ -24,6 +24,9 @@ MOST_TERMS = 100_000
 LARGEST_DISPERSION = 1e9
 """Beyond it, infinity included, the law is a Poisson's to all digits that matter."""
 
+LARGEST_MEAN = 2.0**53
+"""Counts are drawn with means up to here, where whole numbers are still exact."""
+
 
 def log_constant(
     count: Float[np.ndarray, "*cell"], dispersion: float
@@ -61,7 +64,7 @@ def draw(
 ) -> Int[np.ndarray, "*cell"]:
     """Counts of the given means: Poisson counts whose means scatter like a gamma."""
     r = np.minimum(dispersion, LARGEST_DISPERSION)
-    return np.asarray(rng.poisson(rng.gamma(r, mean / r)))
+    return np.asarray(rng.poisson(np.minimum(rng.gamma(r, mean / r), LARGEST_MEAN)))
 
 
 def deviance(

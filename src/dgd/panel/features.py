@@ -2,7 +2,8 @@
 
 Calendar and the user's own features are known for the future. Summaries are
 exponential averages of counts released before the day; in a forecast they
-stay as they stood at the origin. All are scaled on the training days.
+stay as they stood at the origin, and they can be left out. All are scaled on
+the training days.
 """
 
 from dataclasses import dataclass, replace
@@ -11,13 +12,19 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from dgd.files import declared
 from dgd.files.tensors import Tensors
 from dgd.model.feedback.signals import RATE_SMOOTHING
 from dgd.panel.panel import Panel
 from dgd.panel.split import Split, mean_per_period
+from dgd.tables.checks import LARGEST_COUNT, LARGEST_VALUE
 
 DAYS_TO_LEARN_WEEKDAYS = 14
+CALENDARS = ("none", "weekday", "hour", "weekday and hour")
+SUMMARIES = ("history", "none")
 MEASURES = ("first_arrivals", "first_behaviors", "rates")
+STANDSTILL = 1e-12
+"""A feature whose scale is no larger never moved."""
 SCALINGS = ("known_scaling", "summary_scaling", "context_scaling")
 
 
@@ -33,7 +40,7 @@ class Scaling:
         cells = (0, 1, 2)
         scale = features[days].std(cells)
         # A feature that never moved in training carries no information: leave it at zero.
-        return Scaling(features[days].mean(cells), np.where(scale > 1e-12, scale, np.inf))
+        return Scaling(features[days].mean(cells), np.where(scale > STANDSTILL, scale, np.inf))
 
     @staticmethod
     def of_events(context: np.ndarray, arrivals: np.ndarray) -> "Scaling":
@@ -41,10 +48,19 @@ class Scaling:
         total = max(1.0, float(arrivals.sum()))
         center = arrivals @ context / total
         scale = np.sqrt(arrivals @ (context - center) ** 2 / total)
-        return Scaling(center, np.where(scale > 1e-12, scale, np.inf))
+        return Scaling(center, np.where(scale > STANDSTILL, scale, np.inf))
 
     def apply(self, features: np.ndarray) -> np.ndarray:
         return (features - self.center) / self.scale
+
+    @staticmethod
+    def restored(tensors: Tensors, name: str, length: int) -> "Scaling":
+        """The scaling of `length` features that a file keeps under `name`."""
+        scale = tensors[f"{name}/scale"]
+        center = declared.tensor(tensors, f"{name}/center", [length], -LARGEST_VALUE, LARGEST_VALUE)
+        if scale.shape != (length,) or scale.dtype.kind != "f" or not np.all(scale > STANDSTILL):
+            raise ValueError(f"{name}/scale is not {length} numbers above {STANDSTILL}")
+        return Scaling(center, scale)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +72,7 @@ class FeatureMaker:
         retention: of the exponential averages behind the summaries.
         first_arrivals, first_behaviors: daily means the averages start from.
         rates: reference behaviour rates that the summaries are smoothed towards.
+        summarized: "history", or "none" for no summaries at all.
     """
 
     calendar: str
@@ -66,10 +83,16 @@ class FeatureMaker:
     known_scaling: Scaling
     summary_scaling: Scaling
     context_scaling: Scaling
+    summarized: str = "history"
 
     @staticmethod
     def fitted(
-        panel: Panel, split: Split, rates: np.ndarray, calendar: str, retention: float
+        panel: Panel,
+        split: Split,
+        rates: np.ndarray,
+        calendar: str,
+        retention: float,
+        summarized: str = "history",
     ) -> "FeatureMaker":
         if calendar == "auto":
             calendar = choose_calendar(panel, split)
@@ -82,6 +105,7 @@ class FeatureMaker:
             known_scaling=Scaling(np.zeros(1), np.ones(1)),
             summary_scaling=Scaling(np.zeros(1), np.ones(1)),
             context_scaling=Scaling(np.zeros(0), np.ones(0)),
+            summarized=summarized,
         )
         known = unscaled.known(panel, panel.known_dates, panel.features)
         summaries = unscaled.summaries(panel)
@@ -104,6 +128,8 @@ class FeatureMaker:
 
     def summaries(self, panel: Panel) -> Float[np.ndarray, "day_and_next unit cohort summary"]:
         """Summaries as known at the beginning of every day, the day after the last included."""
+        if self.summarized == "none":
+            return np.zeros((panel.days + 1, len(panel.units), len(panel.cohorts), 0))
         arrivals = self._average(panel.arrivals, self.first_arrivals)
         behaviors = self._average(panel.behavior_counts, self.first_behaviors)
         shown = behaviors + RATE_SMOOTHING * self.rates
@@ -114,7 +140,11 @@ class FeatureMaker:
 
     def stored(self) -> tuple[dict[str, Any], Tensors]:
         """Everything that a file must keep."""
-        facts = {"calendar": self.calendar, "retention": self.retention}
+        facts = {
+            "calendar": self.calendar,
+            "retention": self.retention,
+            "summarized": self.summarized,
+        }
         tensors = {name: getattr(self, name) for name in MEASURES}
         for name in SCALINGS:
             scaling: Scaling = getattr(self, name)
@@ -122,14 +152,33 @@ class FeatureMaker:
         return facts, {f"features/{name}": tensor for name, tensor in tensors.items()}
 
     @staticmethod
-    def restored(facts: dict[str, Any], tensors: Tensors) -> "FeatureMaker":
-        """The maker that `stored` describes."""
-        measures: dict[str, Any] = {name: tensors[f"features/{name}"] for name in MEASURES}
-        scalings: dict[str, Any] = {
-            name: Scaling(tensors[f"features/{name}/center"], tensors[f"features/{name}/scale"])
-            for name in SCALINGS
+    def restored(facts: dict[str, Any], tensors: Tensors, panel: Panel) -> "FeatureMaker":
+        """The maker that `stored` describes, for the panel it was fitted on."""
+        calendar = declared.choice(facts, "calendar", CALENDARS)
+        summarized = declared.choice(facts, "summarized", SUMMARIES)
+        retention = declared.number(facts, "retention")
+        if not 0 <= retention < 1:
+            raise ValueError(f"retention is {retention}, not in [0, 1)")
+        cells, behaviors = (len(panel.units), len(panel.cohorts)), len(panel.behaviors)
+        lengths = {
+            "known_scaling": len(calendar_names(calendar)) + len(panel.feature_names),
+            "summary_scaling": 1 + behaviors if summarized == "history" else 0,
+            "context_scaling": 0 if panel.events is None else len(panel.events.names),
         }
-        return FeatureMaker(**facts, **measures, **scalings)
+        scalings: dict[str, Any] = {
+            name: Scaling.restored(tensors, f"features/{name}", length)
+            for name, length in lengths.items()
+        }
+        measures: dict[str, Any] = {
+            "first_arrivals": declared.tensor(
+                tensors, "features/first_arrivals", cells, 0, LARGEST_COUNT
+            ),
+            "first_behaviors": declared.tensor(
+                tensors, "features/first_behaviors", (*cells, behaviors), 0, LARGEST_COUNT
+            ),
+            "rates": declared.tensor(tensors, "features/rates", (cells[1], behaviors), 0, 1),
+        }
+        return FeatureMaker(calendar, retention, **measures, **scalings, summarized=summarized)
 
     def _average(self, counts: np.ndarray, first: np.ndarray) -> np.ndarray:
         path = [first]
@@ -139,8 +188,10 @@ class FeatureMaker:
 
     def names(self, panel: Panel) -> tuple[str, ...]:
         """Every feature in the order the model sees them."""
-        summaries = ["log recent arrivals", *(f"recent {b} rate" for b in panel.behaviors)]
-        return (*calendar_names(self.calendar), *panel.feature_names, *summaries)
+        known = (*calendar_names(self.calendar), *panel.feature_names)
+        if self.summarized == "none":
+            return known
+        return (*known, "log recent arrivals", *(f"recent {b} rate" for b in panel.behaviors))
 
 
 def _context_scaling(panel: Panel, split: Split) -> Scaling:

@@ -1,18 +1,27 @@
 """From a user's tables to the grids of a panel."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import polars as pl
 from narwhals.typing import IntoFrame
 
 from dgd.errors import InputError
-from dgd.tables import checks
-from dgd.tables.frames import to_polars
+from dgd.machine import memory, shown_bytes
+from dgd.tables import checks, dates, refusing
+from dgd.tables.frames import from_mapping, to_polars
 from dgd.tables.labels import Label
 from dgd.tables.periods import Moment, Period
 
+SMALLEST_SIZE, LARGEST_SIZE = 1e-9, 1e15
+"""What a cohort's reference size can be: from small shares of something to all there is."""
+SMALLEST_EFFORT, LARGEST_EFFORT = 1e-9, 1e9
+"""Effort is a multiple of what is usual; a larger number is a mistake or a size."""
+DUPLICATES = ("refuse", "sum")
+"""What to do where two rows speak of one cell and pattern."""
+SHARE_OF_MEMORY = 0.5
+"""How much of the machine's memory the counts of a panel may take."""
 TAKEN = ("arrivals", "horizon", "pattern", "seed", "probability", "size", "effort")
 
 
@@ -54,8 +63,14 @@ def read_counts_table(
     behaviors: Sequence[str],
     context: Sequence[str],
     period: Period,
+    duplicates: str,
 ) -> pl.DataFrame:
     """The counts table, every column checked, with its pattern numbers."""
+    if not isinstance(duplicates, str) or duplicates not in DUPLICATES:
+        raise InputError(f'duplicates is "{duplicates}"; choose {" or ".join(DUPLICATES)}.')
+    for argument, column in asdict(columns).items():
+        refusing.refuse_other_than_text(column, argument)
+    refusing.refuse_repeated((*columns.cell, columns.count), "the counts table")
     checks.check_behavior_names(behaviors)
     check_context_names(context, (*columns.cell, columns.count, *behaviors))
     clash = [b for b in behaviors if b in TAKEN or b in (*columns.cell, columns.count)]
@@ -64,9 +79,11 @@ def read_counts_table(
     clash = [name for name in (*columns.cell, columns.count) if name in TAKEN]
     if clash:
         raise InputError(f'column "{clash[0]}" has a name dgd uses itself; rename that column.')
-    checks.refuse_empty(table, "counts", "hand over at least one day of counts")
-    table = checks.number_rows(table)
-    table = checks.read_dates(table, "counts", columns.date, period)
+    refusing.refuse_empty(table, "counts", "hand over at least one day of counts")
+    table = refusing.number_rows(table)
+    named = [*columns.cell, *behaviors, columns.count, *context]
+    refusing.require_columns(table, "counts", named)
+    table = dates.read_dates(table, "counts", columns.date, period)
     checks.read_labels(table, "counts", columns.unit)
     checks.read_labels(table, "counts", columns.cohort)
     table = checks.read_behaviors(table, "counts", behaviors)
@@ -74,12 +91,27 @@ def read_counts_table(
     for name in context:
         table = checks.read_values(table, "counts", name)
     keys = [*columns.cell, *context, *behaviors]
-    checks.refuse_duplicates(table, "counts", keys, "a count")
+    if duplicates == "sum":
+        summed = table.group_by(keys, maintain_order=True)
+        return summed.agg(
+            pl.col(columns.count).sum(), pl.col("pattern").first(), pl.col(refusing.ROW).first()
+        )
+    refusing.refuse_duplicates(
+        table,
+        "counts",
+        keys,
+        "a count",
+        'add them up, drop one, or say duplicates="sum" to have them added up',
+    )
     return table
 
 
 def check_context_names(context: Sequence[str], taken: Sequence[str]) -> None:
-    checks.refuse_text(context, "context")
+    refusing.refuse_text(context, "context")
+    if not isinstance(context, Sequence):
+        raise InputError(f"context is {refusing.shown(context)}; give a list of column names.")
+    for name in context:
+        refusing.refuse_other_than_text(name, "a name in context")
     for index, name in enumerate(context):
         if name in taken or name in TAKEN or name in context[:index]:
             raise InputError(f'context names "{name}", which is in use; rename that column.')
@@ -109,11 +141,13 @@ def date_axis(
     table: pl.DataFrame, column: str, period: Period, start: Moment | None, end: Moment | None
 ) -> np.ndarray:
     """Every period from the first to the last, those without rows included."""
+    if start is None or end is None:
+        dates.refuse_sparse_dates(table, "counts", column, period)
     moments = table[column].to_numpy().astype(f"datetime64[{period.unit}]")
     first, last = moments.min(), moments.max()
     off = np.flatnonzero((moments - first) % period.step)
     if len(off):
-        row = table[checks.ROW][int(off[0])]
+        row = table[refusing.ROW][int(off[0])]
         raise InputError(
             f"counts row {row}, column {column}: {moments[off[0]]} is not a whole number of "
             f"{period.name}s after {first}; start every {period.name} alike."
@@ -133,18 +167,53 @@ def date_axis(
     return period.range(first, int((last - first) / period.step) + 1)
 
 
+def refuse_beyond_memory(axes: Axes, patterns: int) -> None:
+    """Refuse a grid that this machine could not hold, before it is made."""
+    days, units, cohorts = axes.shape
+    needed, there = 8 * days * units * cohorts * patterns, memory()
+    if there is not None and needed > SHARE_OF_MEMORY * there:
+        raise InputError(
+            f"{days:,} {axes.period.name}s, {units:,} units, {cohorts:,} cohorts and {patterns:,} "
+            f"patterns need {shown_bytes(needed)}, and this machine has {shown_bytes(there)}; "
+            "merge the rarest units, cohorts or behaviours, or hand over fewer dates."
+        )
+
+
 def label_axis(
     table: pl.DataFrame, column: str, expected: Sequence[Label] | None
 ) -> tuple[Label, ...]:
     """The labels of an axis: those expected, or those found, sorted."""
     if expected is None:
         return tuple(_label(x) for x in table[column].unique().sort().to_list())
+    expected = _labels_given(expected, column)
+    refusing.refuse_repeated(expected, f"the list of labels expected in column {column}")
     known = set(expected)
     found = table[column].unique().to_list()
     strange = pl.Series([x for x in found if _label(x) not in known], dtype=table.schema[column])
     unknown = pl.col(column).is_in(strange.implode())
-    checks.refuse(table, "counts", column, unknown, "is not among the labels expected; add it.")
-    return tuple(expected)
+    refusing.refuse(table, "counts", column, unknown, "is not among the labels expected; add it.")
+    return expected
+
+
+def _labels_given(expected: Iterable[Label], column: str) -> tuple[Label, ...]:
+    """Labels as a user lists them, whole numbers of NumPy among them; nothing else is one."""
+    refusing.refuse_text(expected, f"labels of {column}")
+    if not isinstance(expected, Iterable):
+        raise InputError(
+            f"labels of {column} are {refusing.shown(expected)}; give a list of labels."
+        )
+    labels = tuple(x.item() if isinstance(x, np.generic) else x for x in expected)
+    for label in labels:
+        if isinstance(label, bool) or not isinstance(label, (str, int)):
+            raise InputError(
+                f"labels of {column} name {refusing.shown(label)}, which is no label; give texts "
+                "or whole numbers."
+            )
+    if len({isinstance(label, str) for label in labels}) > 1:
+        raise InputError(
+            f"labels of {column} are texts and whole numbers; give one kind, as the column has."
+        )
+    return labels
 
 
 def size_grid(
@@ -154,26 +223,28 @@ def size_grid(
     if sizes is None:
         return np.ones(axes.shape)
     if isinstance(sizes, Mapping):
-        given = [float(size) for size in sizes.values()]
-        table = pl.DataFrame({columns.cohort: list(sizes), "size": given})
+        table = from_mapping(sizes, "sizes", columns.cohort, "size")
     else:
         table, _ = to_polars(sizes, "sizes")
-    checks.refuse_empty(table, "sizes")
-    table = checks.number_rows(table)
+    refusing.refuse_empty(table, "sizes")
+    table = refusing.number_rows(table)
     if columns.date in table.columns:
-        table = checks.read_dates(table, "sizes", columns.date, axes.period)
+        table = dates.read_dates(table, "sizes", columns.date, axes.period)
     checks.read_labels(table, "sizes", columns.cohort)
     table = checks.read_values(table, "sizes", "size")
     not_positive = "is not positive; a cohort's reference size is at least one person."
-    checks.refuse(table, "sizes", "size", pl.col("size") <= 0, not_positive)
+    refusing.refuse(table, "sizes", "size", pl.col("size") <= 0, not_positive)
+    bounds = f"is not a size; give one from {SMALLEST_SIZE:g} to {LARGEST_SIZE:g}."
+    outside = (pl.col("size") < SMALLEST_SIZE) | (pl.col("size") > LARGEST_SIZE)
+    refusing.refuse(table, "sizes", "size", outside, bounds)
     values = checks.keyed_values(table, "sizes", ["size"], axes.keys(columns), columns.date)
     return np.broadcast_to(values[..., 0], axes.shape).copy()
 
 
 def read_dated(frame: IntoFrame, name: str, columns: Columns, period: Period) -> pl.DataFrame:
-    table = checks.number_rows(to_polars(frame, name)[0])
-    checks.refuse_empty(table, name)
-    return checks.read_dates(table, name, columns.date, period)
+    table = refusing.number_rows(to_polars(frame, name)[0])
+    refusing.refuse_empty(table, name)
+    return dates.read_dates(table, name, columns.date, period)
 
 
 def last_date(table: pl.DataFrame, columns: Columns, period: Period) -> np.datetime64:
@@ -187,7 +258,12 @@ def effort_grid(table: pl.DataFrame | None, columns: Columns, axes: Axes) -> np.
         return np.ones(axes.shape)
     table = checks.read_values(table, "effort", "effort")
     negative = "is negative; effort is 0 where nothing could arrive and positive elsewhere."
-    checks.refuse(table, "effort", "effort", pl.col("effort") < 0, negative)
+    refusing.refuse(table, "effort", "effort", pl.col("effort") < 0, negative)
+    bounds = f"is not an effort; give 0 or a number from {SMALLEST_EFFORT:g} to {LARGEST_EFFORT:g}."
+    outside = (pl.col("effort") > LARGEST_EFFORT) | (
+        (pl.col("effort") > 0) & (pl.col("effort") < SMALLEST_EFFORT)
+    )
+    refusing.refuse(table, "effort", "effort", outside, bounds)
     values = checks.keyed_values(table, "effort", ["effort"], axes.keys(columns), columns.date)
     return np.broadcast_to(values[..., 0], axes.shape).copy()
 
@@ -195,7 +271,7 @@ def effort_grid(table: pl.DataFrame | None, columns: Columns, axes: Axes) -> np.
 def feature_names_of(table: pl.DataFrame | None, columns: Columns) -> tuple[str, ...]:
     if table is None:
         return ()
-    names = tuple(c for c in table.columns if c not in (*columns.cell, checks.ROW))
+    names = tuple(c for c in table.columns if c not in (*columns.cell, refusing.ROW))
     if not names:
         raise InputError("features has no column beside its keys; add one or leave it out.")
     return names

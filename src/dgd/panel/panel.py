@@ -47,7 +47,8 @@ class Panel:
     feature_names: tuple[str, ...]
     period: Period
     sized: bool
-    """Whether reference sizes were given; without them every size is 1."""
+    """Whether reference sizes were given; without them every size is 1, until a fit takes the
+    sizes of large cells from their training counts."""
     has_effort: bool
     """Whether effort was given; without it every effort is 1, in the future too."""
     columns: Columns
@@ -75,6 +76,7 @@ class Panel:
         cohorts: Sequence[Label] | None = None,
         start: Moment | None = None,
         end: Moment | None = None,
+        duplicates: str = "refuse",
     ) -> "Panel":
         """Read a long table: one row per date, unit, cohort and joint pattern.
 
@@ -95,28 +97,37 @@ class Panel:
             units, cohorts: their labels in the order wanted, where the counts may not
                 show them all; without them, what the counts hold, sorted.
             start, end: the first and last date observed, where nothing arrived on them.
+            duplicates: "sum" adds up rows that speak of the same cell and pattern, as they
+                do where only some of the table's behaviours are asked for.
 
         Effort and features may reach past the last counted date; that part is
         what forecasts of those dates will use.
         """
         time = period_named(period)
         table, kind = to_polars(counts, "counts")
-        columns = Columns(date, unit or "unit", cohort or "cohort", count)
+        columns = Columns(
+            date,
+            "unit" if unit is None else unit,
+            "cohort" if cohort is None else cohort,
+            count,
+        )
         if unit is None:
             table = table.with_columns(pl.lit("all").alias(columns.unit))
         if cohort is None:
             table = table.with_columns(pl.lit("all").alias(columns.cohort))
-        table = grids.read_counts_table(table, columns, behaviors, context, time)
+        table = grids.read_counts_table(table, columns, behaviors, context, time, duplicates)
         axes = Axes(
             grids.date_axis(table, date, time, start, end),
             grids.label_axis(table, columns.unit, units),
             grids.label_axis(table, columns.cohort, cohorts),
             time,
         )
+        grids.refuse_beyond_memory(axes, 2 ** len(behaviors))
         efforts = None if effort is None else grids.read_dated(effort, "effort", columns, time)
         known = None if features is None else grids.read_dated(features, "features", columns, time)
         known_axes = _known_axes(axes, columns, efforts, known)
         names = grids.feature_names_of(known, columns)
+        grids.refuse_beyond_memory(known_axes, len(names) + 1)
         panel = cls(
             patterns=grids.count_grid(table, columns, axes, 2 ** len(behaviors)),
             size=grids.size_grid(sizes, columns, axes),
@@ -191,6 +202,16 @@ class Panel:
             raise InputError(
                 f"effort after {self.dates[-1]} is missing; the panel was made with an effort "
                 "table: give effort for later dates too."
+            )
+        if effort is not None and not self.has_effort:
+            raise InputError(
+                "effort was given, but the panel was made without it; leave it out, or make the "
+                "panel with effort for every date and fit again."
+            )
+        if features is not None and not self.feature_names:
+            raise InputError(
+                "features were given, but the panel was made without them; leave them out, or "
+                "make the panel with features for every date and fit again."
             )
         efforts = features_table = None
         if effort is not None:

@@ -16,6 +16,7 @@ from jaxtyping import Float
 
 from dgd.errors import InputError
 from dgd.forecasting.rollout import drawn_path
+from dgd.learning.seeds import checked_seeds
 from dgd.model.days import Inputs
 from dgd.model.feedback.feedback import State
 from dgd.model.patterns import behavior_bits
@@ -26,6 +27,9 @@ from dgd.runtime import computing
 from dgd.simulation.world import WEEKDAYS, World
 from dgd.tables.frames import from_polars
 from dgd.tables.periods import period_named
+
+MOST_DAYS = 100_000
+"""More are drawn for longer than anyone waits, and end in years that cannot be written."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +85,9 @@ def simulate(
 
     `effort` takes the place of the world's own plan.
     """
-    if days < 1:
-        raise InputError(f"days is {days}; draw at least one.")
+    if not 1 <= days <= MOST_DAYS:
+        raise InputError(f"days is {days}; draw at least one and at most {MOST_DAYS:,}.")
+    checked_seeds([seed])
     period = period_named("day")
     dates = period.range(period.parse(world.start, "start"), days)
     shape = (days, len(world.units), len(world.cohorts))

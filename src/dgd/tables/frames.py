@@ -4,6 +4,8 @@ Narwhals tells pandas, Polars, PyArrow, DuckDB and Spark frames apart. Inside,
 dgd works in Polars; results go back in the kind the user handed over.
 """
 
+from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 import narwhals as nw
@@ -11,7 +13,19 @@ import polars as pl
 from narwhals.typing import IntoFrame
 
 from dgd.errors import InputError
+from dgd.tables.labels import Label
 
+CONVERSION_FAILS = (
+    TypeError,
+    ValueError,
+    OverflowError,
+    AttributeError,
+    NotImplementedError,
+    pl.exceptions.PolarsError,
+    pl.exceptions.PanicException,
+    nw.exceptions.NarwhalsError,
+)
+"""What turning a frame into Polars raises where a column holds odd values."""
 EAGER_KINDS = ("polars", "pandas", "pyarrow")
 
 
@@ -28,6 +42,8 @@ def to_polars(frame: IntoFrame, name: str) -> tuple[pl.DataFrame, str]:
             f"{name}: a {type(frame).__name__} is not a table; hand over a pandas, Polars, "
             "PyArrow, DuckDB or Spark frame."
         ) from error
+    except nw.exceptions.NarwhalsError as error:
+        raise InputError(f"{name} cannot be read: {_line(error)}.") from error
     implementation = str(known.implementation.value)
     if isinstance(known, nw.LazyFrame):
         kind = "pyarrow" if implementation == "duckdb" else "polars"
@@ -35,23 +51,54 @@ def to_polars(frame: IntoFrame, name: str) -> tuple[pl.DataFrame, str]:
     kind = implementation if implementation in EAGER_KINDS else "polars"
     try:
         return known.to_polars(), kind
-    except (TypeError, ValueError) as error:
-        raise _mixed_column(known, name) from error
+    except CONVERSION_FAILS as error:
+        raise _odd_column(known, name, error) from error
 
 
-def _mixed_column(frame: nw.DataFrame[Any], name: str) -> InputError:
-    """Which column holds values of two kinds, as pandas allows and no typed frame can."""
+def _odd_column(frame: nw.DataFrame[Any], name: str, error: BaseException) -> InputError:
+    """Which column holds what no typed frame can: values of two kinds, or of none."""
     for column in frame.columns:
+        try:
+            frame.select(column).to_polars()
+        except CONVERSION_FAILS as failure:
+            error = failure
+        else:
+            continue
         values = frame.get_column(column).to_list()
         first = values[0]
         for row, value in enumerate(values, start=1):
             if type(value) is not type(first) and value is not None:
                 return InputError(
-                    f"{name} row {row}, column {column}: {value!r} is {type(value).__name__}, "
-                    f"but row 1 holds {first!r}, {type(first).__name__}; make all values of the "
+                    f"{name} row {row}, column {column}: {_short(value)} is "
+                    f"{type(value).__name__}, but row 1 holds {_short(first)}, "
+                    f"{type(first).__name__}; make all values of the "
                     "column one kind."
                 )
-    return InputError(f"{name} cannot be read as a table of typed columns; check its types.")
+        return InputError(
+            f"{name}, column {column}: values like {_short(first)} cannot be read "
+            f"({_line(error)}); write numbers, texts or dates."
+        )
+    return InputError(f"{name} cannot be read as typed columns ({_line(error)}); check its types.")
+
+
+def _line(error: BaseException) -> str:
+    said = str(error).strip() or type(error).__name__
+    return said.splitlines()[0].rstrip(".")[:200]
+
+
+def _short(value: object) -> str:
+    return repr(value)[:80]
+
+
+def from_mapping(given: Mapping[Label, float], name: str, key: str, column: str) -> pl.DataFrame:
+    """A table of two columns from `{label: number}`."""
+    for label, number in given.items():
+        if isinstance(number, bool) or not isinstance(number, Real):
+            raise InputError(f"{name} of {key} {label}: {number!r} is not a number; give numbers.")
+    kind = pl.Int64 if all(isinstance(label, int) for label in given) else pl.String
+    labels = list(given) if kind == pl.Int64 else [str(label) for label in given]
+    values = [float(number) for number in given.values()]
+    return pl.DataFrame({key: pl.Series(labels, dtype=kind), column: values})
 
 
 def from_polars(table: pl.DataFrame, kind: str) -> Any:

@@ -4,6 +4,7 @@ Nothing in the model needs the step to be a day; the step is a property of
 the panel, and everything that walks through time asks it here.
 """
 
+import re
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TypeAlias
@@ -12,6 +13,9 @@ import numpy as np
 import polars as pl
 
 from dgd.errors import InputError
+
+DATE = re.compile(r"^\d{4}-\d{2}-\d{2}([ T]\d{2}(:\d{2}(:\d{2}(\.\d+)?)?)?)?$")
+"""A whole date as text, and the time of day where hours are counted."""
 
 Moment: TypeAlias = str | date | datetime | np.datetime64
 
@@ -31,13 +35,21 @@ class Period:
 
     def parse(self, moment: Moment, name: str) -> np.datetime64:
         """Read one moment given by a user as `name`."""
+        if isinstance(moment, datetime) and moment.tzinfo is not None:
+            raise InputError(
+                f'{name} "{moment}" names a time zone; give the date of the panel, like '
+                f"{moment.date()}."
+            )
+        whole = isinstance(moment, str) and DATE.match(moment)
+        if not whole and not isinstance(moment, (date, np.datetime64)):
+            raise InputError(f'{name} "{moment}" is not a date; write it like 2022-04-21.')
         try:
             parsed = np.datetime64(moment)
         except ValueError as error:
             raise InputError(
                 f'{name} "{moment}" is not a date; write it like 2022-04-21.'
             ) from error
-        if np.isnat(parsed):
+        if np.isnat(parsed) or np.datetime_data(parsed)[0] in ("Y", "M", "W"):
             raise InputError(f'{name} "{moment}" is not a date; write it like 2022-04-21.')
         return parsed.astype(f"datetime64[{self.unit}]")
 
@@ -55,6 +67,6 @@ PERIODS = {
 
 
 def period_named(name: str) -> Period:
-    if name not in PERIODS:
+    if not isinstance(name, str) or name not in PERIODS:
         raise InputError(f'period "{name}" is not known; choose hour, day or week.')
     return PERIODS[name]
