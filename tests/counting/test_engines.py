@@ -318,6 +318,26 @@ def test_labelling_leaves_a_duckdb_database_as_it_was(duck: Any) -> None:
     assert duck.sql("SHOW ALL TABLES").fetchall() == before
 
 
+def test_no_name_of_the_users_is_taken_for_one_of_ours(duck: Any) -> None:
+    names = ("__dgd_lookup__", "__dgd_events__", "events", "query", "view", "table")
+    for name in names:
+        duck.execute(f'CREATE TABLE "{name}" AS SELECT 1 AS person')
+    log = duck.sql("SELECT unnest([1, 2, 3]) AS person, 5 AS __dgd_key__")
+    labelled = as_polars(hash_buckets(log, id="person").assign(log)).sort("person")
+    assert labelled["bucket"].to_list() == [hash_bucket(i) for i in (1, 2, 3)]
+    assert labelled["__dgd_key__"].to_list() == [5, 5, 5]
+
+
+def test_ids_that_floats_cannot_tell_apart_are_refused_wherever_they_are_read(make: Maker) -> None:
+    log = shop_log().with_columns((pl.col("person") * 1e17).alias("person"))
+    for fix in ASSIGNMENTS.values():
+        if fix is not ASSIGNMENTS["units"]:
+            with pytest.raises(InputError, match="is a float too large to tell ids apart"):
+                fix(make(log))
+    with pytest.raises(InputError, match="is a float too large to tell ids apart"):
+        hash_buckets(make(shop_log()), id="person").assign(make(log))
+
+
 def test_buckets_match_the_formula_on_every_engine(make: Maker) -> None:
     log = pl.DataFrame({"person": [1, 2, None, 3], "seen": [1, 1, 1, 1]})
     table = as_polars(hash_buckets(make(log), id="person").assign(make(log))).sort("person")

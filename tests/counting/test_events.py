@@ -18,6 +18,8 @@ from typer.testing import CliRunner
 
 from dgd import Clock, CountReport, InputError, Panel, count_events
 from dgd.cli.count import count as count_command
+from support.shell import done
+from support.shell import run as shell
 
 NOON = datetime(2022, 4, 21, 12, tzinfo=UTC)
 
@@ -53,7 +55,7 @@ def test_any_instant_falls_on_the_day_its_zone_says(seconds: list[int], zone: st
         (epoch + timedelta(seconds=s)).astimezone(ZoneInfo(zone)).date() for s in seconds
     )
     log = pl.DataFrame({"ts": seconds, "click": [1] * len(seconds)})
-    counts = counted(log, Clock("ts", timezone=zone, time_unit="s"))
+    counts = counted(log, Clock("ts", timezone=zone, time_unit="s"), end="2199-12-30")
     assert dict(counts.select("date", "count").iter_rows()) == dict(days)
 
 
@@ -197,6 +199,25 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "hours of dates": (
         {"ts": [NOON.date()] * 4}, {"period": "hour"}, r"holds dates, which have no hours",
     ),
+    "years of two digits": (
+        {"ts": ["22-04-21"] * 4}, {}, r'"22-04-21" is not a time dgd can read, in 4 rows; write it',
+    ),
+    "a year typed without its century": (
+        {"ts": ["2022-04-21", "0022-04-22", "2022-04-23", "2022-04-24"]}, {},
+        r"column ts: 0022-04-22 is not between 1900 and 2199, in 1 row; correct it, or leave it",
+    ),
+    "a year far away": (
+        {"ts": [date(2022, 4, 21), date(9999, 12, 31), date(2202, 4, 22), date(2022, 4, 22)]}, {},
+        r"column ts: 2202-04-22 is not between 1900 and 2199, in 2 rows; correct it, or leave it",
+    ),
+    "ids that floats cannot tell apart": (
+        {"store": [1.0, None, float(2**53), 1e18]}, {"unit": "store", "missing": -1},
+        r"column store: 9007199254740992 in row 3 is a float too large .* text or as",
+    ),
+    "whole numbers of more than 64 bits": (
+        {"store": pl.Series([2**64 - 1, 1, 2, 3], dtype=pl.UInt64)}, {"unit": "store"},
+        r"column store: 18446744073709551615 is not a label; use whole numbers of at most 64 bits",
+    ),
     "a behavior named like a key": (
         {"unit": [0, 1, 0, 1]}, {"behaviors": ["unit"]}, r'behaviors names "unit"',
     ),
@@ -209,6 +230,42 @@ def test_bad_input_is_refused_in_one_sentence(fault: str) -> None:
     with pytest.raises(InputError, match=message) as refusal:
         counted(log_of(**columns), **options)
     assert len(re.findall(r"\.(?:\s|$)", str(refusal.value))) == 1
+
+
+def test_ids_of_19_digits_beside_a_missing_one_stay_apart_or_are_refused() -> None:
+    pd = pytest.importorskip("pandas")
+    ids = [1234567890123456789, 1234567890123456788, None, 1234567890123456788]
+    log = log_of().to_pandas()
+    with pytest.raises(InputError, match="in row 1 is a float too large to tell ids apart"):
+        counted(log.assign(store=ids), unit="store", missing=-1)
+    told = counted(log.assign(store=pd.array(ids, dtype="Int64")), unit="store", missing=-1)
+    assert sorted(set(told["unit"])) == [-1, ids[1], ids[0]]
+
+
+def test_decimals_of_19_digits_stay_apart() -> None:
+    ids = [1234567890123456789, 1234567890123456788]
+    store = pl.Series(ids * 2).cast(pl.Decimal(38, 0))
+    assert set(counted(log_of(store=store), unit="store")["unit"]) == set(ids)
+
+
+def test_a_far_day_outside_the_range_asked_for_is_left_out() -> None:
+    far = [date(2022, 4, 21), date(9999, 12, 31), date(2022, 4, 23), date(2022, 4, 24)]
+    assert counted(log_of(ts=far), Clock("ts"), end="2022-04-30")["count"].sum() == 3
+
+
+@pytest.mark.parametrize(
+    ("times", "zone", "ways_out"),
+    [
+        (["2022-04-21 10:00:00"] * 4, "UTC", ["UTC"]),
+        (["2022-04-21 10:00:00"] * 4, "Asia/Tokyo", ["UTC", "Asia/Tokyo"]),
+        ([NOON.replace(tzinfo=None)] * 4, "UTC", ["UTC"]),
+        ([NOON.replace(tzinfo=None)] * 4, "Asia/Tokyo", ["UTC", "Asia/Tokyo"]),
+    ],
+)
+def test_no_way_out_is_named_twice(times: list[Any], zone: str, ways_out: list[str]) -> None:
+    with pytest.raises(InputError) as refusal:
+        counted(log_of(ts=times), Clock("ts", zone))
+    assert re.findall(r'stored_in="([^"]*)"', str(refusal.value)) == ways_out
 
 
 def test_an_empty_log_is_refused() -> None:
@@ -270,3 +327,19 @@ def test_the_shell_tells_what_it_left_out(tmp_path: Path) -> None:
     )
     assert result.exit_code == 0, result.output
     assert "2 events after --end, left out" in result.output
+
+
+def test_the_shell_refuses_in_its_own_words(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("ts,store,click\n2022-04-21 10:00:00,a,1\n")
+    refused = shell("count", tmp_path / "log.csv", *OPTIONS, "--output", tmp_path / "counts.csv")
+    last = refused.stderr.splitlines()[-1]
+    assert last.startswith("dgd: events column ts")
+    assert last.endswith("say --stored-in UTC, as it names no zone.")
+
+
+def test_the_shell_keeps_labels_with_leading_zeros_apart(tmp_path: Path) -> None:
+    lines = ["ts,store,click", "2022-04-21,007,1", "2022-04-21,7,1"]
+    (tmp_path / "log.csv").write_text("\n".join(lines))
+    done("count", tmp_path / "log.csv", *OPTIONS, "--output", tmp_path / "counts.csv")
+    written = pl.read_csv(tmp_path / "counts.csv", infer_schema=False)
+    assert written["unit"].to_list() == ["007", "7"]

@@ -8,7 +8,7 @@ from narwhals.typing import IntoFrame
 
 from dgd.counting.assignment import Assignment
 from dgd.counting.engines import ROWS, collect, open_events, rows_in
-from dgd.counting.labelling import whole_labels
+from dgd.counting.whole_ids import refuse_rounded_ids, whole_labels
 from dgd.errors import InputError
 from dgd.tables.frames import from_polars
 
@@ -53,6 +53,7 @@ def hash_buckets(
     if buckets < 1:
         raise InputError(f"buckets is {buckets}; choose at least one.")
     frame, kind = open_events(events, "events", [id])
+    refuse_rounded_ids(frame, id, "events")
     rows = collect(frame.group_by(id).agg(nw.len().alias(ROWS)))
     rows = rows.with_columns(whole_labels(rows[id], "events"))
     ids = rows.filter(pl.col(id).is_not_null())[id].sort()

@@ -13,7 +13,7 @@ import polars as pl
 from narwhals.typing import IntoFrame
 
 from dgd.errors import InputError
-from dgd.tables import checks
+from dgd.tables import refusing
 from dgd.tables.frames import EAGER_KINDS
 
 LAZY_KINDS = {
@@ -73,7 +73,7 @@ def schema_with(
 ) -> Mapping[str, Any]:
     """The types of all columns, if those named are among them."""
     schema = frame.collect_schema()
-    checks.require_columns(pl.DataFrame(schema=schema.names()), table, columns)
+    refusing.require_columns(pl.DataFrame(schema=schema.names()), table, columns)
     return schema
 
 

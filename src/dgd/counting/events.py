@@ -13,13 +13,15 @@ from narwhals.typing import IntoFrame
 from dgd.counting.count_report import CountReport, pass_on, within
 from dgd.counting.day_range import read_day, refuse_reversed
 from dgd.counting.engines import collect, open_events
+from dgd.counting.far_days import refuse_far_days
 from dgd.counting.group_keys import with_labels, with_numbers
 from dgd.counting.local_time import add_local_time
 from dgd.counting.pattern_groups import DAY, Grouping
 from dgd.counting.unreadable_times import refuse_unreadable
+from dgd.counting.whole_ids import refuse_rounded_ids
 from dgd.errors import InputError
 from dgd.panel.grids import check_context_names
-from dgd.tables import checks
+from dgd.tables import checks, refusing
 from dgd.tables.clock import Clock
 from dgd.tables.frames import from_polars
 from dgd.tables.labels import Label
@@ -56,7 +58,8 @@ def count_events(
         period: "hour", "day" or "week" (weeks begin on Monday). Hours are wall-clock
             hours: the hour repeated in autumn holds both, the one skipped in spring none.
         start: First day to count.
-        end: Last day to count, included.
+        end: Last day to count, included. Without it, a last day or week that the log ends in
+            the middle of is left out, and the report says so.
         missing: The label for events without unit or cohort; without it they are refused.
             A text label turns numeric labels into text.
         count: The name of the column of counts.
@@ -92,15 +95,19 @@ def count_events(
     labels = {"unit": unit, "cohort": cohort}
     grouping = Grouping(labels, context, behaviors, period_named(period))
     frame, kind = open_events(events, "events", [clock.column, *grouping.columns])
+    for column in labels.values():
+        if column is not None:
+            refuse_rounded_ids(frame, column, "events")
     told = add_local_time(frame, clock, "events")
     grouping.refuse_hours_of_dates(told, clock.column)
     groups = collect(grouping.group(told))
-    checks.refuse_empty(groups, "events", "hand over at least one event")
+    refusing.refuse_empty(groups, "events", "hand over at least one event")
     if groups[DAY].null_count():
         refuse_unreadable(told, clock, "events")
     grouping.refuse_behaviors(groups, frame)
     groups = with_labels(with_numbers(groups, context), labels, missing)
-    kept, account = within(groups, first, last)
+    kept, account = within(groups, first, last, grouping.period)
+    refuse_far_days(kept, clock.column)
     counts = grouping.spread(kept, count)
     pass_on(account, report)
     return from_polars(counts, kind)

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from dgd.counting.engines import rows_in
-from dgd.counting.labelling import whole_labels
 from dgd.counting.refusals import plural, refuse_missing
+from dgd.counting.whole_ids import whole_labels
 from dgd.errors import InputError
 from dgd.tables.labels import Label
 

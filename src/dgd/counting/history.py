@@ -11,12 +11,12 @@ from narwhals.typing import IntoFrame
 
 from dgd.counting.day_range import read_day, refuse_reversed
 from dgd.counting.engines import ROWS, collect, open_events, rows_in
-from dgd.counting.labelling import whole_labels
 from dgd.counting.local_time import add_local_time, local_day
 from dgd.counting.refusals import plural
 from dgd.counting.unreadable_times import refuse_unreadable
+from dgd.counting.whole_ids import refuse_rounded_ids, whole_labels
 from dgd.errors import InputError
-from dgd.tables import checks
+from dgd.tables import refusing
 from dgd.tables.clock import Clock
 from dgd.tables.periods import Moment
 
@@ -78,12 +78,13 @@ def read_history(
     first, last = read_day(start, "start"), read_day(end, "end")
     refuse_reversed(first, last)
     frame, kind = open_events(log, "history", [id, clock.column, *columns])
+    refuse_rounded_ids(frame, id, "history")
     told = add_local_time(frame, clock, "history")
     day = local_day(told.collect_schema())
     totals = (total.alias(name) for name, total in sums(frame.collect_schema()).items())
     inside = told.with_columns(day.is_between(first, last).alias(INSIDE))
     grouped = collect(inside.group_by(id, INSIDE).agg(nw.len().alias(ROWS), *totals))
-    checks.refuse_empty(grouped, "history", "hand over at least one event")
+    refusing.refuse_empty(grouped, "history", "hand over at least one event")
     if grouped[INSIDE].null_count():
         refuse_unreadable(told, clock, "history")
     kept = grouped.filter(pl.col(INSIDE)).drop(INSIDE)

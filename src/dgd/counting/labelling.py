@@ -6,30 +6,9 @@ import narwhals as nw
 import polars as pl
 
 from dgd.counting.engines import engine_of, polars_column
-from dgd.errors import InputError
+from dgd.counting.free_names import free_name
+from dgd.counting.whole_ids import refuse_rounded_ids, whole_labels
 from dgd.tables.labels import Label
-
-KEY = "__dgd_key__"
-
-
-def whole_labels(labels: pl.Series, table: str) -> pl.Series:
-    """Labels as whole numbers or texts, the same on every engine; NaN is missing.
-
-    Whole numbers that became floats (as pandas does next to missing values)
-    turn back into whole numbers.
-    """
-    if labels.dtype.is_integer():
-        return labels.cast(pl.Int64)
-    if labels.dtype.is_float() or isinstance(labels.dtype, pl.Decimal):
-        numbers = labels.cast(pl.Float64).fill_nan(None)
-        broken = numbers.filter(numbers.is_not_null() & (numbers != numbers.floor()))
-        if len(broken):
-            raise InputError(
-                f"{table} column {labels.name}: {broken[0]} is not a label; use whole numbers or "
-                "text."
-            )
-        return numbers.cast(pl.Int64)
-    return labels.cast(pl.String)
 
 
 def label_in_memory(
@@ -55,39 +34,48 @@ def label_lazily(
 ) -> nw.LazyFrame[Any]:
     """The same as a left join of `lookup`, which is not run here."""
     id, name = lookup.columns
-    keys = lookup.rename({id: KEY})
-    numeric = keys.schema[KEY] == pl.Int64
-    if numeric and frame.collect_schema()[id] == nw.String:
-        keys, numeric = keys.with_columns(pl.col(KEY).cast(pl.String)), False
-    own = frame.with_columns(nw.col(id).cast(nw.Int64 if numeric else nw.String).alias(KEY))
-    joined = _left_join(own, keys)
+    refuse_rounded_ids(frame, id, "events")
+    schema = frame.collect_schema()
+    key = free_name("key", schema.names())
+    keys = lookup.rename({id: key})
+    numeric = keys.schema[key] == pl.Int64
+    if numeric and schema[id] == nw.String:
+        keys, numeric = keys.with_columns(pl.col(key).cast(pl.String)), False
+    own = frame.with_columns(nw.col(id).cast(nw.Int64 if numeric else nw.String).alias(key))
+    joined = _left_join(own, keys, key)
     if otherwise is not None:
         joined = joined.with_columns(nw.col(name).fill_null(nw.lit(otherwise)))
-    return joined.drop(KEY)
+    return joined.drop(key)
 
 
-def _left_join(frame: nw.LazyFrame[Any], table: pl.DataFrame) -> nw.LazyFrame[Any]:
+def _left_join(frame: nw.LazyFrame[Any], table: pl.DataFrame, key: str) -> nw.LazyFrame[Any]:
     """Every row of `frame` with what the small `table` says of its key."""
     if engine_of(frame) == "polars":
         # A bare Polars join may shuffle rows; labelled events stay in the order they came in.
         events: pl.LazyFrame = frame.to_native()
-        return nw.from_native(events.join(table.lazy(), on=KEY, how="left", maintain_order="left"))
-    return frame.join(_on_engine(frame, table), on=KEY, how="left")
+        return nw.from_native(events.join(table.lazy(), on=key, how="left", maintain_order="left"))
+    return frame.join(_on_engine(frame, table), on=key, how="left")
 
 
 def _on_engine(frame: nw.LazyFrame[Any], table: pl.DataFrame) -> nw.LazyFrame[Any]:
     """A small Polars table as a frame of the same SQL engine (and session) as `frame`."""
     native = frame.to_native()
     if engine_of(frame) == "duckdb":
-        # DuckDB finds the table by its Python name, on the relation's own connection, and
-        # holds on to it; no view or table stays behind.
-        __dgd_lookup__ = table.to_arrow()
-        found: nw.LazyFrame[Any] = nw.from_native(
-            native.query("__dgd_events__", "FROM __dgd_lookup__")
-        )
-        del __dgd_lookup__
-        return found
+        return _on_duckdb(native, table)
     from pyspark.sql import functions
 
     small = native.sparkSession.createDataFrame(table.to_arrow())
     return nw.from_native(functions.broadcast(small))
+
+
+def _on_duckdb(events: Any, table: pl.DataFrame) -> nw.LazyFrame[Any]:
+    """The table on the connection of the relation `events`, which is found in no other way.
+
+    DuckDB looks a name up among its own tables first and then among the variables of the
+    caller, and holds on to what it finds; no view or table stays behind. The name is drawn,
+    so that no table of the user's can stand in its place.
+    """
+    view, name = free_name("events"), free_name("lookup")
+    caller = {"events": events, "view": view, "query": f"FROM {name}", name: table.to_arrow()}
+    found: nw.LazyFrame[Any] = nw.from_native(eval("events.query(view, query)", caller))
+    return found

@@ -19,7 +19,11 @@ from dgd.tables.clock import MICROSECONDS, Clock
 LOCAL = "__dgd_local__"
 WHOLE = "__dgd_whole__"
 
-EARLIEST, LATEST = (int(datetime(y, 1, 1, tzinfo=UTC).timestamp()) for y in (1900, 2200))
+FIRST_YEAR, LAST_YEAR = 1900, 2199
+"""The years that any time must fall into."""
+EARLIEST, LATEST = (
+    int(datetime(y, 1, 1, tzinfo=UTC).timestamp()) for y in (FIRST_YEAR, LAST_YEAR + 1)
+)
 
 DATE_TEXT = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 WALL_TEXT = "^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?$"
@@ -84,7 +88,7 @@ def _timestamps(dialect: Dialect[Any], clock: Clock, table: str, zoned: bool) ->
     if clock.stored_in is None:
         raise InputError(
             f"{table} column {clock.column} holds timestamps without a zone; say "
-            f'stored_in="UTC" in its Clock, or stored_in="{zone}" if they already are local times.'
+            f"{_stored_in(zone)}."
         )
     return raw if clock.stored_in == zone else dialect.in_zone(dialect.utc(raw), zone)
 
@@ -133,6 +137,12 @@ def _zone(clock: Clock, table: str, what: str) -> str:
             'example timezone="Europe/Berlin" in its Clock.'
         )
     return clock.timezone
+
+
+def _stored_in(zone: str) -> str:
+    """What may be said of times that name no zone, counted in the days of `zone`."""
+    local = "" if zone == "UTC" else f', or stored_in="{zone}" if they already are local times'
+    return f'stored_in="UTC" in its Clock{local}'
 
 
 def _refuse_settings(clock: Clock, table: str, what: str, *settings: str) -> None:

@@ -21,6 +21,8 @@ from dgd.errors import InputError
 from dgd.tables.periods import Period
 
 DAY, HOUR, PATTERN = "__dgd_day__", "__dgd_hour__", "__dgd_pattern__"
+LATEST = "__dgd_latest__"
+"""The hour of the last event of a group, where days are counted of times."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,12 @@ class Grouping:
         }
         if self.period.name == "hour":
             keys[HOUR] = nw.col(LOCAL).dt.hour()
-        return frame.select(**keys).group_by(list(keys)).agg(nw.len().alias(ROWS))
+        found = [nw.len().alias(ROWS)]
+        values = {}
+        if self.period.name == "day" and isinstance(schema[LOCAL], nw.Datetime):
+            values[LATEST] = nw.col(LOCAL).dt.hour()
+            found.append(nw.col(LATEST).max())
+        return frame.select(**keys, **values).group_by(list(keys)).agg(*found)
 
     def refuse_hours_of_dates(self, frame: nw.LazyFrame[Any], column: str) -> None:
         """Raise where hours are asked of a time column that holds dates."""

@@ -25,7 +25,7 @@ def refuse_unreadable(frame: nw.LazyFrame[Any], clock: Clock, table: str) -> NoR
 def _way_out(clock: Clock, example: Any) -> str:
     if clock.time_unit is not None:
         return (
-            f'check time_unit="{clock.time_unit}" of its Clock: it must fall between 1900 and 2200.'
+            f'check time_unit="{clock.time_unit}" of its Clock: it must fall between 1900 and 2199.'
         )
     if clock.timezone is None:
         return (
@@ -34,8 +34,7 @@ def _way_out(clock: Clock, example: Any) -> str:
         )
     timed = isinstance(example, str) and pl.Series([example]).str.contains(WALL_TEXT)[0]
     if timed and clock.stored_in is None:
-        return (
-            f'say stored_in="UTC" or stored_in="{clock.timezone}" in its Clock, as it names no '
-            "zone."
-        )
+        zones = dict.fromkeys(("UTC", clock.timezone))
+        said = " or ".join(f'stored_in="{zone}"' for zone in zones)
+        return f"say {said} in its Clock, as it names no zone."
     return "write it like 2022-04-21 13:45:00 or 2022-04-21T13:45:00Z."
