@@ -1,83 +1,32 @@
 """Downloads arrive whole and checked, or leave nothing that could be mistaken for data."""
 
 import hashlib
+import os
+import subprocess
+import sys
 import tarfile
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from dgd.cli import data as data_command
-from dgd.datasets import sources
+from dgd.datasets import pace, sources, turns
 from dgd.datasets.archives import FetchError
 from dgd.datasets.downloads import fetch
-from dgd.datasets.sources import SOURCES, Source
+from dgd.datasets.sources import SOURCES, Bounds, Source
 from support.packed import CSV, tar_bytes, zip_bytes
-
-
-class Site:
-    """A server on this machine that can resume or not, and can break off."""
-
-    def __init__(self) -> None:
-        self.body = b""
-        self.ranges = True
-        self.says_length = True
-        self.status = 200
-        self.break_after: list[int] = []
-        """How many bytes of each coming answer are sent before the connection closes."""
-        self.asked: list[str | None] = []
-        self.url = ""
-
-    def answer(self, handler: BaseHTTPRequestHandler) -> None:
-        asked = handler.headers.get("Range")
-        self.asked.append(asked)
-        start = int(asked.removeprefix("bytes=").rstrip("-")) if asked and self.ranges else 0
-        if self.status != 200:
-            handler.send_error(self.status)
-            return
-        if start and start >= len(self.body):
-            handler.send_response(416)
-            handler.send_header("Content-Range", f"bytes */{len(self.body)}")
-            handler.end_headers()
-            return
-        rest = self.body[start:]
-        handler.send_response(206 if start else 200)
-        if start:
-            handler.send_header(
-                "Content-Range", f"bytes {start}-{len(self.body) - 1}/{len(self.body)}"
-            )
-        if self.ranges:
-            handler.send_header("Accept-Ranges", "bytes")
-        if self.says_length:
-            handler.send_header("Content-Length", str(len(rest)))
-        handler.end_headers()
-        handler.wfile.write(rest[: self.break_after.pop(0)] if self.break_after else rest)
+from support.site import Site, open_site
 
 
 @pytest.fixture
 def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    served = Site()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            served.answer(self)
-
-        def log_message(self, *arguments: object) -> None:
-            """Stay quiet."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    served.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield served
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with open_site() as served:
+        yield served
 
 
 def kuairand_like(site: Site, body: bytes | None = None) -> Source:
@@ -205,6 +154,102 @@ def test_a_refused_archive_leaves_nothing_behind(site, tmp_path):
         fetch(source, tmp_path / "home")
     assert left_in(tmp_path / "home") == []
     assert left_in(tmp_path) == ["home"]
+
+
+def test_of_two_at_once_one_fetches_and_the_other_uses_it(site, tmp_path, monkeypatch):
+    """The second begins while the first is under way, and has waited before that goes on."""
+    source = kuairand_like(site)
+    waiting, found = threading.Event(), []
+    second = threading.Thread(target=lambda: found.append(fetch(source, tmp_path)))
+    monkeypatch.setattr(turns.time, "sleep", lambda _: waiting.set())
+
+    def begin_the_second(done: int, total: int | None) -> None:
+        if not second.ident:
+            second.start()
+            assert waiting.wait(60)
+
+    found.append(fetch(source, tmp_path, begin_the_second))
+    second.join(60)
+    assert found == [tmp_path / "kuairand_pure"] * 2
+    assert site.asked == [None]
+    assert left_in(tmp_path) == ["kuairand_pure"]
+
+
+@pytest.mark.parametrize("says_length", [True, False])
+def test_more_bytes_than_the_data_set_has_are_not_taken(site, tmp_path, says_length):
+    source = replace(kuairand_like(site), bounds=Bounds(300, 10**6, 10))
+    site.says_length = says_length
+    with pytest.raises(FetchError, match="has at most 300; the download was deleted"):
+        fetch(source, tmp_path)
+    assert len(site.asked) == 1
+    assert left_in(tmp_path) == []
+
+
+def test_a_transfer_that_drips_is_given_up():
+    clock = iter(range(0, 1000, 20))
+    slow = pace.Pace(now=lambda: float(next(clock)))
+    for _ in range(3):
+        slow.arrived(1)
+    with pytest.raises(TimeoutError, match="only 4 bytes arrived in 80 seconds"):
+        slow.arrived(1)
+
+
+def test_a_transfer_that_goes_on_is_never_given_up():
+    clock = iter(range(0, 100_000, 20))
+    steady = pace.Pace(now=lambda: float(next(clock)))
+    for _ in range(1000):
+        steady.arrived(pace.LEAST_BYTES // 2)
+
+
+def test_a_slow_transfer_ends_in_one_sentence(site, tmp_path, monkeypatch):
+    monkeypatch.setattr(pace, "WINDOW_SECONDS", -1.0)
+    site.ranges = False
+    with pytest.raises(FetchError, match=r"arrived in 0 seconds\); try again later, or get"):
+        fetch(kuairand_like(site), tmp_path)
+    assert left_in(tmp_path) == []
+
+
+KILLED = """
+import os, signal, sys, tempfile
+from dataclasses import replace
+from pathlib import Path
+from dgd.datasets import downloads
+from dgd.datasets.sources import SOURCES
+
+def die(*_): os.kill(os.getpid(), signal.SIGKILL)
+
+stage, url, md5, folder = sys.argv[1:]
+tell, unpack, rename = None, downloads.unpack, Path.rename
+if stage == "download":
+    tell = die
+elif stage == "before unpacking":
+    downloads.unpack = die
+elif stage == "after unpacking":
+    downloads.unpack = lambda *given: (unpack(*given), die())
+elif stage == "after moving":
+    Path.rename = lambda *given: (rename(*given), die())
+downloads.fetch(replace(SOURCES["kuairand"], url=url, md5=md5), Path(folder), tell)
+"""
+
+
+@pytest.mark.parametrize(
+    "stage", ["download", "before unpacking", "after unpacking", "after moving"]
+)
+def test_killed_at_any_moment_it_leaves_all_or_nothing_and_the_next_clears_up(
+    site, tmp_path, stage
+):
+    source = kuairand_like(site)
+    given = [stage, source.url, source.md5, str(tmp_path)]
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, *given], check=False, timeout=120, env=dict(os.environ)
+    )
+    assert killed.returncode == -9
+    log = tmp_path / "kuairand_pure" / "KuaiRand-Pure/data/log.csv"
+    assert log.exists() == (stage == "after moving")
+    assert len(left_in(tmp_path)) > 1
+    fetch(source, tmp_path)
+    assert log.read_bytes() == CSV
+    assert left_in(tmp_path) == ["kuairand_pure"]
 
 
 def run(*arguments: str):

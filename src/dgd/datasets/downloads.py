@@ -1,14 +1,18 @@
 """The public data sets brought home: checked, resumed after a break, whole or not at all.
 
 A download is resumed where the server allows it, and unpacked into a folder of its
-own that appears only when it is complete.
+own that appears only when it is complete. One process fetches at a time; whoever
+comes second waits and uses what the first one got. A process that is killed leaves
+nothing but what the next one goes on with, or clears away.
 """
 
 import hashlib
+import shutil
 import tempfile
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from contextlib import suppress
 from http import HTTPStatus
 from http.client import HTTPException
 from pathlib import Path
@@ -16,7 +20,9 @@ from ssl import SSLError
 from typing import TypeAlias
 
 from dgd.datasets.archives import FetchError, unpack
+from dgd.datasets.pace import Pace
 from dgd.datasets.sources import Source
+from dgd.datasets.turns import turn_at
 
 CHUNK = 1 << 18
 ATTEMPTS = 3
@@ -44,23 +50,44 @@ def fetch(source: Source, folder: Path, progress: BytesProgress | None = None) -
         FetchError: The download did not arrive whole, or could not be stored.
     """
     target = folder / source.folder
-    if target.is_dir() and any(target.iterdir()):
-        return target
+    lock, part = folder / f".{source.folder}.lock", folder / f"{source.archive}.part"
     try:
+        if _is_there(target):
+            _clear(target, lock, part)
+            return target
         folder.mkdir(parents=True, exist_ok=True)
-        part = folder / f"{source.archive}.part"
-        _download(source, part, progress or _silent)
-        try:
-            _check_md5(source, part)
-            _unpack_whole(part, target)
-        finally:
-            part.unlink(missing_ok=True)
+        with turn_at(lock):
+            _clear(target)
+            if not _is_there(target):
+                _fetch(source, part, target, progress or _silent)
     except OSError as error:
         raise FetchError(
             f"{source.title} could not be stored in {folder} ({error}); choose another folder "
             "with --data or DGD_DATA."
         ) from error
     return target
+
+
+def _is_there(target: Path) -> bool:
+    return target.is_dir() and any(target.iterdir())
+
+
+def _clear(target: Path, *files: Path) -> None:
+    """Delete what processes that were killed have half unpacked, and `files` they left."""
+    for left in target.parent.glob(f".{target.name}-*"):
+        shutil.rmtree(left, ignore_errors=True)
+    for file in files:
+        with suppress(OSError):
+            file.unlink()
+
+
+def _fetch(source: Source, part: Path, target: Path, progress: BytesProgress) -> None:
+    _download(source, part, progress)
+    try:
+        _check_md5(source, part)
+        _unpack_whole(part, target, source)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _silent(done: int, total: int | None) -> None:
@@ -103,21 +130,36 @@ def _transfer(source: Source, part: Path, progress: BytesProgress) -> bool:
     with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as answer:
         resumed = answer.headers.get("Content-Range", "").startswith(f"bytes {held}-")
         held = held if resumed else 0
-        length = answer.headers.get("Content-Length")
-        total = held + int(length) if length else None
+        length = answer.headers.get("Content-Length", "")
+        total = held + int(length) if length.isdecimal() else None
+        _refuse_more(source, part, total or held)
         resumable = resumed or answer.headers.get("Accept-Ranges") == "bytes"
         whole = False
+        pace = Pace()
         try:
             with part.open("ab" if resumed else "wb") as file:
-                while chunk := answer.read(CHUNK):
-                    file.write(chunk)
+                while chunk := answer.read1(CHUNK):
                     held += len(chunk)
+                    _refuse_more(source, part, held)
+                    file.write(chunk)
                     progress(held, total)
+                    pace.arrived(len(chunk))
             whole = total is None or held == total
         finally:
             if not (whole or resumable):
                 part.unlink(missing_ok=True)
     return whole
+
+
+def _refuse_more(source: Source, part: Path, size: int) -> None:
+    """Raise where the server sends more than the data set can have."""
+    if size > source.bounds.archive_bytes:
+        part.unlink(missing_ok=True)
+        raise FetchError(
+            f"{source.url} sends {size:,} bytes or more, and {source.title} has at most "
+            f"{source.bounds.archive_bytes:,}; the download was deleted: try again later, or get "
+            f"it by hand from {source.page}."
+        )
 
 
 def _check_md5(source: Source, archive: Path) -> None:
@@ -132,12 +174,14 @@ def _check_md5(source: Source, archive: Path) -> None:
         )
 
 
-def _unpack_whole(archive: Path, target: Path) -> None:
+def _unpack_whole(archive: Path, target: Path, source: Source) -> None:
     """Unpack beside `target` and move there only when everything went well."""
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as scratch:
         whole = Path(scratch) / "whole"
         whole.mkdir()
-        unpack(archive, whole)
+        unpack(archive, whole, source.bounds)
+        if not any(whole.iterdir()):
+            raise FetchError(f"{archive.name} holds no file; fetch it again.")
         if target.is_dir():
             target.rmdir()
         whole.rename(target)

@@ -11,6 +11,15 @@ from dgd.errors import InputError
 
 
 @dataclass(frozen=True)
+class Bounds:
+    """What an archive may grow to before it can no longer be the published one."""
+
+    archive_bytes: int
+    unpacked_bytes: int
+    members: int
+
+
+@dataclass(frozen=True)
 class Source:
     """One published data set: who publishes it, and the archive that holds it."""
 
@@ -20,6 +29,8 @@ class Source:
     url: str
     page: str
     """Where its authors describe and publish it."""
+    bounds: Bounds
+    """Well above what is published, and far below what would fill a disk."""
     md5: str | None = None
 
     @property
@@ -33,12 +44,14 @@ SOURCES: Mapping[str, Source] = {
         folder="online_retail_ii",
         url="https://archive.ics.uci.edu/static/public/502/online+retail+ii.zip",
         page="https://archive.ics.uci.edu/dataset/502/online+retail+ii",
+        bounds=Bounds(archive_bytes=200_000_000, unpacked_bytes=400_000_000, members=20),
     ),
     "kuairand": Source(
         title="KuaiRand-Pure",
         folder="kuairand_pure",
         url="https://zenodo.org/records/10439422/files/KuaiRand-Pure.tar.gz",
         page="https://kuairand.com (files: https://zenodo.org/records/10439422)",
+        bounds=Bounds(archive_bytes=500_000_000, unpacked_bytes=1_500_000_000, members=200),
         md5="0820331067a3784d9691136f772b35a7",
     ),
 }

@@ -9,6 +9,7 @@ import polars as pl
 from dgd.diagnostics.bounds import quadrature_bounds
 from dgd.diagnostics.crowd_views import people
 from dgd.diagnostics.determined import identifiability
+from dgd.diagnostics.events_alone import EACH
 from dgd.diagnostics.nodes import (
     LARGEST_ARRIVAL_CHANGE,
     LARGEST_NLL_CHANGE,
@@ -90,9 +91,10 @@ class Checkup:
         for (nodes,), table in self.tables[READOUTS].group_by("nodes", maintain_order=True):
             apart = float(table["NLL difference"].to_numpy().max())
             rows.append((f"NLL between the two readouts at {nodes} nodes", apart, None))
+        told = self.tables[EVENTS]["events"][0].removesuffix(EACH)
         for what in ("objective", "gradient"):
             apart = float(self.tables[EVENTS][f"{what} difference"].to_numpy().max())
-            rows.append((f"{what} between events and counts", apart, None))
+            rows.append((f"{what} between {told}events and counts", apart, None))
         return pl.DataFrame(
             rows,
             schema={"check": pl.String, "found": pl.Float64, "bound": pl.Float64},

@@ -102,7 +102,7 @@ def _of_clipping(fit: Fit, seed: int, crowd: Crowd) -> Iterator[tuple[str, str, 
     if share > 0:
         low, high = LOG_INTENSITY_RANGE
         where = f"log-intensity outside [{low:g}, {high:g}]"
-        advice = "who is there and who is seen are not exact; raise penalty_weight"
+        advice = "who is there and who is seen are not exact; give sizes nearer to a day's arrivals"
         yield "clipping in use", where, share, advice
 
 

@@ -2,6 +2,7 @@
 
 Events that share their cell's context enter one by one; counts enter as they
 are. The two likelihoods differ by a number of orderings that no parameter moves.
+Of a large panel only some events stand alone, so that memory does not grow with arrivals.
 """
 
 from dataclasses import replace
@@ -10,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import polars as pl
 
+from dgd.diagnostics.events_alone import told_one_by_one
 from dgd.diagnostics.gradients import value_and_slope
 from dgd.fit import Fit
 from dgd.model.context import EventContext, SharedContext
@@ -22,7 +24,8 @@ def counts_against_events(fit: Fit) -> pl.DataFrame:
     """Two rows per seed: the training objective from counts, and from events.
 
     Events enter one by one, and grouped by equal context as training groups them; here
-    all events of a cell share theirs.
+    all events of a cell share theirs. Where more arrive than `events_alone.MOST_ALONE`,
+    that many stand alone, spread evenly, and the column `events` says so.
     """
     panel, split = fit.panel, fit.split
     rows = []
@@ -31,7 +34,8 @@ def counts_against_events(fit: Fit) -> pl.DataFrame:
             panel, fit.features, split.first, split.train_stop, fit.settings.dispersion
         )
         cells = EventCounts.of_cells(panel.patterns[split.train])
-        forms = {"one by one": cells.one_by_one(), "grouped": cells}
+        told = told_one_by_one(cells)
+        forms = {told.form: told.events, "grouped": cells}
         none = jnp.zeros((0, len(panel.behaviors)))
         objective = fit.settings.objective
         for seed, crowd in zip(fit.seeds, fit.crowds, strict=True):
@@ -39,8 +43,8 @@ def counts_against_events(fit: Fit) -> pl.DataFrame:
             own = replace(crowd, context=EventContext(none))
             from_counts, slope = value_and_slope(objective, shared, inputs, counts)
             for form, events in forms.items():
-                told = replace(counts, events=events.groups(*counts.arrivals.shape))
-                from_events, other = value_and_slope(objective, own, inputs, told)
+                grouped = replace(counts, events=events.groups(*counts.arrivals.shape))
+                from_events, other = value_and_slope(objective, own, inputs, grouped)
                 rows.append(
                     {
                         "seed": seed,
