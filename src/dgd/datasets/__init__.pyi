@@ -1,6 +1,13 @@
 from .dataset import Dataset as Dataset
+from .flight_departures import flights as flights
+from .hotel_bookings import hotels as hotels
 from .kuairand_pure import kuairand as kuairand
 from .retail_invoices import online_retail as online_retail
+from .supermarket_baskets import complete_journey as complete_journey
+from .windows import FLIGHT_WINDOWS as FLIGHT_WINDOWS
+from .windows import HOTEL_WINDOWS as HOTEL_WINDOWS
+from .windows import JOURNEY_WINDOWS as JOURNEY_WINDOWS
 from .windows import KUAIRAND_WINDOWS as KUAIRAND_WINDOWS
+from .windows import RETAIL_MONTHS as RETAIL_MONTHS
 from .windows import RETAIL_WINDOWS as RETAIL_WINDOWS
 from .windows import Window as Window

@@ -8,7 +8,7 @@ import polars as pl
 from dgd.datasets.kuairand_logs import VIDEOS
 from dgd.datasets.sources import missing_file
 from dgd.errors import InputError
-from dgd.tables import checks
+from dgd.tables import refusing
 
 BEHAVIORS = {
     "is_click": "click",
@@ -30,19 +30,19 @@ def read_numbers(path: Path, columns: Sequence[str]) -> pl.DataFrame:
     try:
         scan = pl.scan_csv(path, infer_schema=False) if csv else pl.scan_parquet(path)
         schema = scan.collect_schema()
-        checks.require_columns(schema.to_frame(), path.name, columns)
+        refusing.require_columns(schema.to_frame(), path.name, columns)
         whole = {
             column: _whole_of_float(column) if schema[column].is_float() else _whole(column)
             for column in columns
         }
         table = scan.select(**whole).collect()
-        checks.refuse_empty(table, path.name, "fetch it again")
+        refusing.refuse_empty(table, path.name, "fetch it again")
         for column in columns:
             low, high, fault = _limits(column)
             if not table[column].is_between(low, high).fill_null(False).all():
-                raw = checks.number_rows(scan.select(column).collect())
+                raw = refusing.number_rows(scan.select(column).collect())
                 bad = ~whole[column].is_between(low, high).fill_null(False)
-                checks.refuse(raw, path.name, column, bad, f"{fault}; fetch the file again.")
+                refusing.refuse(raw, path.name, column, bad, f"{fault}; fetch the file again.")
     except pl.exceptions.PolarsError as error:
         raise InputError(f"{path.name} cannot be read ({error}); fetch it again.") from error
     return table
@@ -72,7 +72,7 @@ def read_creators(folder: Path) -> pl.DataFrame:
     for suffix in (".parquet", ".csv"):
         file = folder / f"{VIDEOS}{suffix}"
         if file.is_file():
-            videos = checks.number_rows(read_numbers(file, ("video_id", "author_id")))
-            checks.refuse_duplicates(videos, file.name, ["video_id"], "an author")
-            return videos.drop(checks.ROW)
+            videos = refusing.number_rows(read_numbers(file, ("video_id", "author_id")))
+            refusing.refuse_duplicates(videos, file.name, ["video_id"], "an author")
+            return videos.drop(refusing.ROW)
     raise missing_file("kuairand", f"{VIDEOS}.csv", folder)

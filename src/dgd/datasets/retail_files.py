@@ -6,7 +6,7 @@ import polars as pl
 
 from dgd.datasets.sources import SOURCES, missing_file
 from dgd.errors import InputError
-from dgd.tables import checks
+from dgd.tables import refusing
 
 SHEETS = ("Year 2009-2010", "Year 2010-2011")
 INVOICE_COLUMNS = (
@@ -56,8 +56,8 @@ def read_sheets(file: Path) -> dict[str, pl.DataFrame]:
             f"{file.name} is neither .xlsx nor .csv nor .parquet; save the rows as one of these."
         )
     for name, table in sheets.items():
-        checks.refuse_empty(table, name, "hand over at least one invoice")
-        checks.require_columns(table, name, INVOICE_COLUMNS)
+        refusing.refuse_empty(table, name, "hand over at least one invoice")
+        refusing.require_columns(table, name, INVOICE_COLUMNS)
     return {
         name: table.select(pl.col(INVOICE_COLUMNS).cast(pl.String))
         for name, table in sheets.items()
@@ -107,9 +107,9 @@ def parse_lines(table: pl.DataFrame, name: str) -> pl.DataFrame:
         ("Price", price.is_null(), "is not a number; write the price of one piece."),
         ("Customer ID", customer_unread, "is not a customer number; leave it empty if unknown."),
     )
-    numbered = checks.number_rows(table)
+    numbered = refusing.number_rows(table)
     for column, bad, way_out in rules:
-        checks.refuse(numbered, name, column, bad, way_out)
+        refusing.refuse(numbered, name, column, bad, way_out)
     return table.with_columns(
         quantity, price, customer.cast(pl.Int64), InvoiceDate=moment, date=moment.dt.date()
     )

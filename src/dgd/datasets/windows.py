@@ -8,7 +8,7 @@ late KuaiRand window are given here by name.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TypeVar, cast
 
 import polars as pl
@@ -100,6 +100,16 @@ class Window:
                 "be fixed before training starts."
             )
 
+    @staticmethod
+    def of_days(
+        first: Moment, warmup: int, train: int, validation: int, test: int, *, name: str
+    ) -> "Window":
+        """The window that begins on `first` and whose parts have so many days."""
+        begin = read_day(first, "window first day")
+        lengths = accumulate((warmup, train, validation, test))
+        ends = [begin + timedelta(days=days - 1) for days in lengths]
+        return Window(begin, *ends, name=name)
+
     @property
     def parts(self) -> dict[str, tuple[date, date]]:
         """First and last day of each part."""
@@ -118,6 +128,31 @@ RETAIL_WINDOWS: Mapping[int, Window] = {
     2011: Window(
         "2010-12-01", "2010-12-31", "2011-02-28", "2011-03-14", "2011-03-31", name="Retail 2011"
     ),
+}
+
+RETAIL_MONTHS: Mapping[str, Window] = {
+    month: Window(*dates, name=f"Retail {month} 2010")
+    for month, dates in {
+        "May": ("2010-02-01", "2010-02-28", "2010-04-30", "2010-05-14", "2010-05-31"),
+        "July": ("2010-04-01", "2010-04-30", "2010-06-30", "2010-07-14", "2010-07-31"),
+        "September": ("2010-06-01", "2010-06-30", "2010-08-31", "2010-09-14", "2010-09-30"),
+        "November": ("2010-08-01", "2010-08-31", "2010-10-31", "2010-11-14", "2010-11-30"),
+    }.items()
+}
+"""Further windows of the paper's shape within the first sheet of the workbook, by test month."""
+
+FLIGHT_WINDOWS: Mapping[str, Window] = {
+    "winter": Window.of_days("2013-01-15", 28, 56, 14, 21, name="Flights winter"),
+    "autumn": Window.of_days("2013-08-01", 28, 56, 14, 21, name="Flights autumn"),
+}
+
+HOTEL_WINDOWS: Mapping[str, Window] = {
+    "2016": Window.of_days("2016-02-01", 28, 84, 14, 28, name="Hotels 2016"),
+    "2017": Window.of_days("2017-01-10", 28, 84, 14, 28, name="Hotels 2017"),
+}
+
+JOURNEY_WINDOWS: Mapping[str, Window] = {
+    "2017": Window.of_days("2017-02-01", 28, 84, 14, 28, name="Complete Journey"),
 }
 
 KUAIRAND_WINDOWS: Mapping[str, Window] = {
