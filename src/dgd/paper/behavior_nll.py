@@ -5,10 +5,10 @@ import polars as pl
 from dgd.paper.models import Scored
 
 _FIGURES = {
-    "DGD": (1.1232, 0.7591, 1.7357, 1.7555),
-    "DeepAR-joint": (1.3466, 0.7899, 1.8819, 1.8305),
-    "Full-projection GRU": (1.2290, 0.7970, None, None),
-    "Restricted-projection GRU": (1.2307, 0.7972, None, None),
+    "DGD, paper preset": (1.1232, 0.7591, 1.7357, 1.7555),
+    "DeepAR-joint, paper preset": (1.3466, 0.7899, 1.8819, 1.8305),
+    "Full-projection GRU, calendar weekday": (1.2290, 0.7970, None, None),
+    "Restricted-projection GRU, calendar weekday": (1.2307, 0.7972, None, None),
 }
 _WINDOWS = ("Standard", "Random", "Retail 2010", "Retail 2011")
 PAPER = {

@@ -2,7 +2,8 @@
 
 import polars as pl
 
-from dgd.paper.models import ROW, Scored
+from dgd.paper.models import Scored
+from dgd.paper.rows import Row, table_of
 
 PAPER = {
     "Standard": ((9, 7, 10), (4655, 1251, 1881), 7),
@@ -20,7 +21,9 @@ def data_windows(scored: Scored) -> pl.DataFrame:
         days, events, behaviors = PAPER.get(name, ((None,) * 3, (None,) * 3, None))
         for index, part in enumerate(PARTS):
             found = counted[part]
-            rows.append(("", name, f"{part} days", float(found["days"]), None, days[index]))
-            rows.append(("", name, f"{part} events", float(found["events"]), None, events[index]))
-        rows.append(("", name, "behaviors", float(len(dataset.panel.behaviors)), None, behaviors))
-    return pl.DataFrame(rows, schema=ROW, orient="row")
+            rows.append(Row("", name, f"{part} days", float(found["days"]), None, days[index]))
+            counts = (float(found["events"]), None, events[index])
+            rows.append(Row("", name, f"{part} events", *counts))
+        marks = float(len(dataset.panel.behaviors))
+        rows.append(Row("", name, "behaviors", marks, None, behaviors))
+    return table_of(rows)

@@ -4,7 +4,8 @@ import polars as pl
 
 from dgd.baselines import LastDayHistory, SmoothedHistory, TrainingHistory
 from dgd.forecasting.protocol import Forecaster, settings_of
-from dgd.paper.models import ROW, Scored, fit_on
+from dgd.paper.models import Scored, fit_on
+from dgd.paper.rows import Row, table_of
 
 PAPER = {
     "Retail 2010": {"Training": 10, "Last-day": 100, "Smoothed": 1, "half-life": 7},
@@ -21,10 +22,11 @@ def history_selection(scored: Scored) -> pl.DataFrame:
             "Smoothed": SmoothedHistory(),
         }
         for name, model in models.items():
-            settings = settings_of(fit_on(dataset, model))
-            paper = PAPER[window]
-            rows.append((f"{name} history", window, "tau", settings["tau"], None, paper[name]))
+            fitted = fit_on(dataset, model)
+            scored.made_with.keep_fit(f"{name} history", window, fitted)
+            settings, paper = settings_of(fitted), PAPER[window]
+            rows.append(Row(f"{name} history", window, "tau", settings["tau"], None, paper[name]))
             if name == "Smoothed":
                 days = (settings["half_life"], None, paper["half-life"])
-                rows.append((f"{name} history", window, "half-life (days)", *days))
-    return pl.DataFrame(rows, schema=ROW, orient="row", strict=False)
+                rows.append(Row(f"{name} history", window, "half-life (days)", *days))
+    return table_of(rows)

@@ -1,8 +1,7 @@
 """The models of the paper's comparisons, fitted and scored once per window."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TypeAlias
 
 import polars as pl
@@ -16,44 +15,40 @@ from dgd.baselines import (
     WeekdayHistory,
 )
 from dgd.datasets import Dataset
-from dgd.estimator import DGD
 from dgd.forecasting.protocol import Fitted, Forecaster
+from dgd.paper.made_with import MadeWith
+from dgd.paper.presets import LATE, library_defaults, paper_preset, preset_that_trains
+from dgd.paper.rows import Row, table_of
 from dgd.paper.windows import Tell, Windows
 from dgd.scoring.backtesting import Backtest, backtest
 
 SEEDS = (20260915, 20260916, 20260917)
-RETAIL_EPOCHS, KUAIRAND_EPOCHS = 120, 300
 
 Figures: TypeAlias = Mapping[tuple[str, str, str], float]
 """The paper's figure of a model, window and metric."""
 
 
-def dgd_for(window: str, dataset: Dataset) -> Callable[..., DGD]:
-    """DGD as the ablations on `window` set it: the paper's settings on its own windows.
+def models_for(window: str, dataset: Dataset) -> dict[str, Forecaster]:
+    """Every model that is scored on `window`, under the name its rows carry.
 
-    On the late window those fail (three warm-up days), so the library's defaults stand in.
+    On the late window, where the paper's preset fails, it also stands with either of the two
+    remedies: the calendar that five training days allow, and a start from those days. The
+    GRUs read what the preset with that calendar reads.
     """
     retention = dataset.summary_retention
-    if window == "KuaiRand late":
-        return partial(DGD, summary_retention=retention)
-    return partial(DGD.paper, epochs=KUAIRAND_EPOCHS, summary_retention=retention)
-
-
-def models_for(window: str, dataset: Dataset) -> dict[str, Forecaster]:
-    """Every model that is scored on `window`, under the name its rows carry."""
-    retention = dataset.summary_retention
-    epochs = RETAIL_EPOCHS if window.startswith("Retail") else KUAIRAND_EPOCHS
-    chosen: dict[str, Forecaster] = {
-        "DGD": DGD.paper(epochs=epochs, summary_retention=retention),
-        "DGD, library defaults": DGD(summary_retention=retention),
-        "DeepAR-joint": DeepAR.paper(summary_retention=retention),
-        "DeepAR-joint, library defaults": DeepAR(summary_retention=retention),
-    }
+    presets = [paper_preset(window, dataset), library_defaults(dataset)]
+    if window == LATE:
+        from_training = paper_preset(window, dataset, start="training")
+        presets[1:1] = [preset_that_trains(window, dataset), from_training]
+    chosen: dict[str, Forecaster] = {preset.named("DGD"): preset.model() for preset in presets}
+    chosen["DeepAR-joint, paper preset"] = DeepAR.paper(summary_retention=retention)
+    chosen["DeepAR-joint, library defaults"] = DeepAR(summary_retention=retention)
     if not window.startswith("Retail"):
-        chosen["Full-projection GRU"] = GRU(projection="full", summary_retention=retention)
-        chosen["Restricted-projection GRU"] = GRU(
-            projection="restricted", summary_retention=retention
-        )
+        calendar = preset_that_trains(window, dataset).settings["calendar"]
+        for projection in ("full", "restricted"):
+            chosen[f"{projection.capitalize()}-projection GRU, calendar {calendar}"] = GRU(
+                projection=projection, calendar=calendar, summary_retention=retention
+            )
     return {
         **chosen,
         "Training history": TrainingHistory(),
@@ -81,6 +76,7 @@ class Scored:
     windows: Windows
     progress: Tell
     done: dict[str, Backtest] = field(default_factory=dict)
+    made_with: MadeWith = field(default_factory=MadeWith)
 
     def on(self, window: str) -> Backtest:
         """One-day scores of every model on the test days of `window`."""
@@ -112,6 +108,7 @@ class Scored:
         for name, model in models.items():
             self.progress(f"fitting {name} on {window}")
             fits[name] = fit_on(dataset, model)
+            self.made_with.keep_fit(name, window, fits[name])
         return backtest(
             dataset.panel,
             fits,
@@ -126,22 +123,16 @@ class Scored:
 def _rows(
     scored: Backtest, window: str, metrics: Mapping[str, str], paper: Figures
 ) -> pl.DataFrame:
-    table = scored.to_frame("polars").filter(pl.col("metric").is_in(list(metrics)))
+    keys = ["model", "horizon", "metric"]
+    each = scored.scores.group_by(keys, maintain_order=True).agg("score")
+    table = scored.to_frame("polars").join(each, on=keys, maintain_order="left")
+    table = table.filter(pl.col("metric").is_in(list(metrics)))
     several = table["horizon"].n_unique() > 1
     rows = []
     for row in table.iter_rows(named=True):
         ahead = f", {row['horizon']} days" if several else ""
         metric = metrics[row["metric"]] + ahead
         figure = paper.get((row["model"], window, metric))
-        rows.append((row["model"], window, metric, row["mean"], row["sd"], figure))
-    return pl.DataFrame(rows, schema=ROW, orient="row")
-
-
-ROW = {
-    "model": pl.String,
-    "window": pl.String,
-    "metric": pl.String,
-    "mean": pl.Float64,
-    "sd": pl.Float64,
-    "paper": pl.Float64,
-}
+        scores = row["score"] if row["seeds"] > 1 else None
+        rows.append(Row(row["model"], window, metric, row["mean"], row["sd"], figure, scores))
+    return table_of(rows)

@@ -1,7 +1,6 @@
 """Appendix F: the numbers behind learning from counts, checked on fitted models."""
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import polars as pl
@@ -9,9 +8,10 @@ import polars as pl
 from dgd.datasets import Dataset
 from dgd.diagnostics import check_nodes, counts_against_events, tilting_table
 from dgd.diagnostics.gradients import gradient_check
-from dgd.estimator import DGD
 from dgd.fit import Fit
-from dgd.paper.models import RETAIL_EPOCHS, ROW, SEEDS, Scored, dgd_for
+from dgd.paper.models import SEEDS, Scored
+from dgd.paper.presets import Preset, paper_preset, preset_that_forecasts
+from dgd.paper.rows import Row, table_of
 
 NODES = (7, 25, 61)
 TILTING = dict(zip(NODES, (9.65e-4, 1.01e-5, 4.36e-8), strict=True))
@@ -33,88 +33,82 @@ FEEDBACK = "feedback."
 UNIT_GAIN = "feedback.environment.raw_unit_gain"
 
 
-class Row(NamedTuple):
-    """One line of the table; the figure is the largest over all models and seeds it names."""
-
-    model: str
-    window: str
-    metric: str
-    mean: float
-    sd: float | None
-    paper: float | None
-
-
 def numerical(scored: Scored) -> pl.DataFrame:
-    """Counts against events, gradients, tilting and quadrature, ours beside the paper's."""
+    """Counts against events, gradients, tilting and quadrature, ours beside the paper's.
+
+    A figure is the largest over all models and seeds that its row names.
+    """
     rows: list[Row] = []
     retail_changes = []
     for window, dataset in scored.windows.retail.items():
-        base = _retail_base(dataset)
+        base = paper_preset(window, dataset)
         fits = _fitted(scored, window, dataset, base, RETAIL_VARIANTS)
-        rows += [*_of_counts(fits["DGD"], window), *_of_gradients(fits["DGD"], window)]
-        rows += _of_tilting("DGD", fits["DGD"], window)
+        label = base.named("DGD")
+        rows += [
+            *_of_counts(label, fits["DGD"], window),
+            *_of_gradients(label, fits["DGD"], window),
+        ]
+        rows += _of_tilting(label, fits["DGD"], window)
         retail_changes += [_change(fit) for fit in fits.values()]
     if retail_changes:
-        name = f"{len(retail_changes) * len(SEEDS)} Gaussian models"
+        name = f"{len(retail_changes) * len(SEEDS)} Gaussian models, paper preset"
         rows.append(_quadrature(name, "Retail", max(retail_changes), QUADRATURE_RETAIL))
     for window, dataset in scored.windows.by_hour.items():
-        fits = _fitted(scored, window, dataset, dgd_for(window, dataset), KUAIRAND_VARIANTS)
-        rows += [*_of_counts(fits["DGD"], window), *_of_gradients(fits["DGD"], window)]
-        rows += _of_tilting("DGD trained on events", fits["DGD trained on events"], window)
-        name = f"{len(fits) * len(SEEDS)} Gaussian models"
+        base = preset_that_forecasts(window, dataset)
+        fits = _fitted(scored, window, dataset, base, KUAIRAND_VARIANTS)
+        label, told = base.named("DGD"), "DGD trained on events"
+        rows += [
+            *_of_counts(label, fits["DGD"], window),
+            *_of_gradients(label, fits["DGD"], window),
+        ]
+        rows += _of_tilting(base.named(told), fits[told], window)
+        name = base.named(f"{len(fits) * len(SEEDS)} Gaussian models")
         largest = max(_change(fit) for fit in fits.values())
         rows.append(_quadrature(name, window, largest, QUADRATURE_ALL))
-        rows.append(_quadrature("DGD", window, _change(fits["DGD"]), QUADRATURE_DGD))
-    return pl.DataFrame(rows, schema=ROW, orient="row")
-
-
-def _retail_base(dataset: Dataset) -> Callable[..., DGD]:
-    def base(**changed: str) -> DGD:
-        return DGD.paper(
-            epochs=RETAIL_EPOCHS, summary_retention=dataset.summary_retention, **changed
-        )
-
-    return base
+        rows.append(_quadrature(label, window, _change(fits["DGD"]), QUADRATURE_DGD))
+    return table_of(rows)
 
 
 def _fitted(
     scored: Scored,
     window: str,
     dataset: Dataset,
-    base: Callable[..., DGD],
+    base: Preset,
     variants: Mapping[str, Mapping[str, str]],
 ) -> dict[str, Fit]:
     fits = {}
     for name, changed in variants.items():
         scored.progress(f"fitting {name} on {window}")
-        fits[name] = base(**changed).fit(
+        fits[name] = base.model(**changed).fit(
             dataset.panel,
             warmup_end=dataset.window.warmup_end,
             train_end=dataset.window.train_end,
             validation_end=dataset.window.validation_end,
             seeds=SEEDS,
         )
+        scored.made_with.keep_fit(base.named(name), window, fits[name])
     return fits
 
 
-def _of_counts(fit: Fit, window: str) -> Iterator[Row]:
+def _of_counts(label: str, fit: Fit, window: str) -> Iterator[Row]:
     for (form,), table in counts_against_events(fit).group_by("events", maintain_order=True):
         for what, paper in (("objective", 0.0), ("gradient", GRADIENT_DIFFERENCE)):
             largest = float(table[f"{what} difference"].to_numpy().max())
-            yield Row("DGD", window, f"events {form} against counts, {what}", largest, None, paper)
+            metric = f"events {form} against counts, {what}"
+            yield Row(label, window, metric, largest, None, paper)
 
 
-def _of_gradients(fit: Fit, window: str) -> Iterator[Row]:
+def _of_gradients(label: str, fit: Fit, window: str) -> Iterator[Row]:
     """The paper says that they agree and do not vanish, and prints no figure."""
     table = gradient_check(fit)
     shape = table.filter(pl.col("array").is_in(DISTRIBUTION))
     off = float(shape["difference"].to_numpy().max())
-    yield Row("DGD", window, "autodiff against central differences", off, None, None)
+    yield Row(label, window, "autodiff against central differences", off)
     dynamics = table.filter(pl.col("array").str.starts_with(FEEDBACK))
     if len(fit.panel.units) == 1:  # a single unit cannot depart from the common environment
         dynamics = dynamics.filter(pl.col("array") != UNIT_GAIN)
     least = float(dynamics["largest gradient"].to_numpy().min())
-    yield Row("DGD", window, "smallest gradient of feedback", least, None, None)
+    yield Row(label, window, "smallest gradient of feedback", least)
 
 
 def _of_tilting(model: str, fit: Fit, window: str) -> Iterator[Row]:

@@ -6,8 +6,8 @@ from dgd.paper.models import Scored
 
 METRIC = "behavioral-count MAE"
 _FIGURES = {
-    "DGD": (4.71, 5.38),
-    "DeepAR-joint": (6.88, 5.77),
+    "DGD, paper preset": (4.71, 5.38),
+    "DeepAR-joint, paper preset": (6.88, 5.77),
     "Training history": (13.53, 14.34),
     "Last-day history": (12.36, 11.83),
     "Smoothed history": (10.38, 12.29),
