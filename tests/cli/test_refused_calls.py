@@ -17,7 +17,7 @@ from support.shop import BEHAVIORS, ENDS, Shop, read
         (["--behaviors", "click,buy"], ['no column "buy"']),
         (["--seeds", "one"], ['"one"', "1,2,3"]),
         (["--preset", "fast"], ['"fast"', "default or paper"]),
-        (["--components", "0"], ["components is 0", "at least 1"]),
+        (["--components", "0"], ["components is 0", "from 1 to 64"]),
         (["--period", "month"], ['"month"', "hour, day or week"]),
         (["--sizes", "absent.csv"], ['"absent.csv"', "does not exist"]),
     ],

@@ -29,7 +29,3 @@ for _function in (demo, simulate, count, fit, forecast, info, check, backtest, r
 
 app.add_typer(choice.app)
 app.add_typer(data.app)
-
-
-def main() -> None:
-    app()

@@ -8,7 +8,7 @@ import polars as pl
 import typer
 
 from dgd.cli.commands import DIVERGED
-from dgd.cli.console import out, print_json, show, training_progress, wrote
+from dgd.cli.console import out, print_json, show, training_progress, warnings_in_a_line, wrote
 from dgd.cli.options import AsJson, ModelOptions, PanelOptions, RangeOptions
 from dgd.cli.values import names, whole_numbers
 from dgd.errors import InputError
@@ -50,15 +50,15 @@ def backtest(
     from dgd.scoring.backtesting import backtest as run
 
     written = [path for path in (output, daily) if path is not None]
-    for path in written:
-        check_table_target(path)
+    for number, path in enumerate(written):
+        check_table_target(path, [*table.files, *written[:number]])
     chosen = model.chosen()
     forecasters = _chosen(models, chosen)
     ahead, seeds = whole_numbers(horizons, "horizons"), model.chosen_seeds()
     panel = table.read()
     ends = ranges.ends(panel)
     silent = as_json or "dgd" not in forecasters
-    with training_progress(seeds, chosen.epochs, quiet=silent) as tell:
+    with training_progress(seeds, chosen.epochs, quiet=silent) as tell, warnings_in_a_line():
         result = run(
             panel,
             forecasters,

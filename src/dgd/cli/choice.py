@@ -58,12 +58,12 @@ def fit_choice(
     validation: Annotated[
         str, typer.Option(help="Fraction of markets held out, or their labels by commas.")
     ] = "0.25",
-    components: Annotated[int, typer.Option(help="Types of choosers per cohort.")] = 2,
-    dim: Annotated[int, typer.Option(help="Dimensions of the propensity.")] = 2,
-    nodes: Annotated[int, typer.Option(help="Quadrature nodes per dimension.")] = 7,
+    components: Annotated[int | None, typer.Option(help="Types of choosers per cohort.")] = None,
+    dim: Annotated[int | None, typer.Option(help="Dimensions of the propensity.")] = None,
+    nodes: Annotated[int | None, typer.Option(help="Quadrature nodes per dimension.")] = None,
     population: Annotated[
-        str, typer.Option(help="gaussian, fixed, discrete or point.")
-    ] = "gaussian",
+        str | None, typer.Option(help="gaussian, fixed, discrete or point.")
+    ] = None,
     more: MoreSettings = None,
     seeds: Seeds = "1,2,3",
     output: Annotated[Path, typer.Option(help="Model file to write.")] = Path("model.dgd"),
@@ -75,7 +75,7 @@ def fit_choice(
     """
     from dgd.choice import ChoiceModel, ChoiceSettings, Markets
 
-    check_target(output)
+    check_target(output, [table, sizes])
     markets = Markets.from_table(
         read_table(table),
         attributes=names(attributes),
@@ -90,7 +90,7 @@ def fit_choice(
         cohort=cohort,
     )
     chosen = {"components": components, "dim": dim, "nodes": nodes, "population": population}
-    model = ChoiceModel(**{**chosen, **named_settings(more or [], ChoiceSettings().as_dict())})
+    model = ChoiceModel(**named_settings(chosen, more or [], ChoiceSettings().as_dict()))
     held_out = validation_markets(validation, markets)
     tried = whole_numbers(seeds, "seeds")
     drawer = pictures.drawer(markets)
@@ -137,7 +137,7 @@ def predict(
 
     Example: dgd choice predict model.dgd --set-price a=2.5 --output changes.csv
     """
-    _check_results(output)
+    _check_results(output, asked)
     fit, markets = asked.read()
     drawer = pictures.drawer(markets)
     changed = markets
@@ -182,7 +182,7 @@ def elasticities(
 
     Example: dgd choice elasticities model.dgd --output elasticities.csv
     """
-    _check_results(output)
+    _check_results(output, asked)
     fit, markets = asked.read()
     drawer = pictures.drawer(markets)
     with warnings_in_a_line():
@@ -212,6 +212,6 @@ def _over_markets(rows: pl.DataFrame, product: str) -> pl.DataFrame:
     )
 
 
-def _check_results(output: Path | None) -> None:
+def _check_results(output: Path | None, asked: QuestionOptions) -> None:
     if output is not None:
-        check_table_target(output)
+        check_table_target(output, [asked.model, asked.table, asked.sizes])

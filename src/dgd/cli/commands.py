@@ -7,8 +7,11 @@ from functools import wraps
 from typing import Any, get_type_hints
 
 import typer
+from typer.models import OptionInfo
 
 from dgd.cli.console import err
+from dgd.cli.interrupts import INTERRUPTED, hearing_interrupts, leave
+from dgd.cli.shell_words import in_shell_words
 from dgd.errors import DGDError
 
 EXIT_CODES = {
@@ -16,7 +19,7 @@ EXIT_CODES = {
     1: "an unexpected failure",
     2: "the input or the call was refused; the message says why",
     3: "training diverged; the best parameters so far were kept",
-    130: "interrupted by Ctrl-C",
+    INTERRUPTED: "interrupted by Ctrl-C",
 }
 DIVERGED = 3
 
@@ -37,18 +40,32 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
             for name, group in groups.items()
         }
         try:
-            function(**given, **options)
+            with hearing_interrupts():
+                function(**given, **options)
         except DGDError as error:
-            err.print(f"dgd: {error}", highlight=False, markup=False, soft_wrap=True)
+            said = in_shell_words(str(error), shown_as)
+            err.print(f"dgd: {said}", highlight=False, markup=False, soft_wrap=True)
             raise typer.Exit(2) from error
-        except KeyboardInterrupt as error:
-            err.print("dgd: interrupted; no result was written.")
-            raise typer.Exit(130) from error
+        except KeyboardInterrupt:
+            leave()
 
     parameters = _spread(function, groups)
+    shown_as = _options(parameters)
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
+
+
+def _options(parameters: list[inspect.Parameter]) -> dict[str, str]:
+    """How the shell writes each parameter that is an option."""
+    shown = {}
+    for parameter in parameters:
+        for said in getattr(parameter.annotation, "__metadata__", ()):
+            if isinstance(said, OptionInfo):
+                flags = [flag for flag in said.param_decls or () if flag.startswith("--")]
+                dashed = parameter.name.replace("_", "-")
+                shown[parameter.name] = flags[0] if flags else f"--{dashed}"
+    return shown
 
 
 def _spread(function: Callable[..., None], groups: dict[str, type]) -> list[inspect.Parameter]:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -13,25 +14,55 @@ import polars as pl
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
 LONGEST_LABEL = 32
 """Labels up to this long are never cut or wrapped in a table."""
 
-out = Console()
-err = Console(stderr=True)
+ESCAPE_SEQUENCE = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]")
+"""Colours and movements of the cursor; of other sequences the control characters go."""
+LINE_END = re.compile("[\t-\r\x85\u2028\u2029]+")
+CONTROL = re.compile(
+    "[\x00-\x1f\x7f-\x9f"  # what a terminal obeys
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # what turns the direction of writing
+    "\u200b\u2060-\u2064\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"  # what is not seen
+)
+HALF_CHARACTER = re.compile("[\ud800-\udfff]")
+"""What the name of a file may hold and no terminal can be sent."""
+
+
+def plain(text: object) -> Text:
+    """`text` as it may reach a terminal: in one line, without control characters, no markup."""
+    shown = LINE_END.sub(" ", ESCAPE_SEQUENCE.sub("", str(text)))
+    return Text(HALF_CHARACTER.sub("\ufffd", CONTROL.sub("", shown)))
+
+
+class PlainConsole(Console):
+    """A console to which all words are plain: labels, paths and messages come from outside."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print words plainly, and tables and bars as Rich draws them."""
+        super().print(*(plain(x) if isinstance(x, str) else x for x in objects), **options)
+
+
+out = PlainConsole()
+err = PlainConsole(stderr=True)
 
 
 def show(title: str, table: pl.DataFrame, most: int = 24) -> None:
     """Print a table for a person."""
-    shown = Table(title=title, title_justify="left", header_style="bold")
+    heading = plain(title)
+    heading.stylize("table.title")
+    shown = Table(title=heading, title_justify="left", header_style="bold")
     for name, dtype in table.schema.items():
         if dtype.is_numeric():
-            shown.add_column(name, justify="right", overflow="fold")
+            shown.add_column(plain(name), justify="right", overflow="fold")
         else:
             longest = table[name].cast(pl.String).str.len_chars().max()
-            shown.add_column(name, no_wrap=isinstance(longest, int) and longest <= LONGEST_LABEL)
+            short = isinstance(longest, int) and longest <= LONGEST_LABEL
+            shown.add_column(plain(name), no_wrap=short)
     for row in table.head(most).iter_rows():
-        shown.add_row(*(_cell(value) for value in row))
+        shown.add_row(*(plain(_cell(value)) for value in row))
     out.print(shown)
     if table.height > most:
         out.print(f"... and {table.height - most} more rows")
@@ -56,7 +87,7 @@ def shown_number(value: float) -> str:
 def wrote(*files: Path | str) -> None:
     """Name the files that were written, each in one line however long its name."""
     for file in files:
-        out.print(f"wrote {file}", highlight=False, markup=False, soft_wrap=True)
+        out.print(f"wrote {file}", soft_wrap=True)
 
 
 def print_json(value: Any) -> None:
@@ -102,4 +133,4 @@ def warnings_in_a_line() -> Iterator[None]:
         warnings.simplefilter("always", UserWarning)
         yield
     for sentence in dict.fromkeys(str(warning.message) for warning in caught):
-        err.print(f"warning: {sentence}", highlight=False, markup=False, soft_wrap=True)
+        err.print(f"warning: {sentence}", soft_wrap=True)

@@ -54,9 +54,9 @@ def count(
     --timezone Asia/Shanghai --unit author --cohort cohort --behaviors click,like
     --output counts.csv
     """
-    check_table_target(output)
     clock = Clock(time, timezone, stored_in, time_unit)
     files = find_files(logs)
+    check_table_target(output, files)
     named, told_apart_by = names(behaviors), names(context)
     columns = (clock.column, unit, cohort, *told_apart_by, *named)
     wanted = list(dict.fromkeys(name for name in columns if name is not None))
@@ -80,7 +80,7 @@ def count(
             shown = str(error).splitlines()[0]
             raise InputError(f'file "{files[0]}" and on cannot be read: {shown}.') from error
     write_table(table, output)
-    _summarise(reports[0], table, files, output, as_json)
+    _summarise(reports[0], table, files, output, period, as_json)
 
 
 def find_files(logs: Sequence[str]) -> list[Path]:
@@ -161,7 +161,12 @@ def expected_rows(files: list[Path]) -> float | None:
 
 
 def _summarise(
-    report: CountReport, table: pl.DataFrame, files: list[Path], output: Path, as_json: bool
+    report: CountReport,
+    table: pl.DataFrame,
+    files: list[Path],
+    output: Path,
+    period: str,
+    as_json: bool,
 ) -> None:
     if as_json:
         print_json(
@@ -176,6 +181,11 @@ def _summarise(
     for rows, why in (
         (report.before_start, "before --start, left out"),
         (report.after_end, "after --end, left out"),
+        (
+            report.unfinished,
+            f"from {report.unfinished_from} on, a {period} that is not over, left out; name --end "
+            "to keep them",
+        ),
         (report.missing_unit, "without a unit, counted as --missing"),
         (report.missing_cohort, "without a cohort, counted as --missing"),
     ):

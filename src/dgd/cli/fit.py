@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from dgd.cli.commands import DIVERGED
-from dgd.cli.console import out, print_json, show, training_progress, wrote
+from dgd.cli.console import out, print_json, show, training_progress, warnings_in_a_line, wrote
 from dgd.cli.options import AsJson, ModelOptions, PanelOptions, RangeOptions
 from dgd.files.atomic import check_target
 
@@ -23,11 +23,11 @@ def fit(
     Example: dgd fit world/counts.csv --behaviors click,like,share --sizes world/sizes.csv
     --effort world/effort.csv --train-end 2022-03-06 --validation-end 2022-03-20
     """
-    check_target(output)
+    check_target(output, table.files)
     panel = table.read()
     chosen, seeds = model.chosen(), model.chosen_seeds()
     ends = ranges.ends(panel)
-    with training_progress(seeds, chosen.epochs, quiet=as_json) as tell:
+    with training_progress(seeds, chosen.epochs, quiet=as_json) as tell, warnings_in_a_line():
         fitted = chosen.fit(panel, **ends, seeds=seeds, progress=tell)
     fitted.save(output)
     summary = fitted.summary("polars")

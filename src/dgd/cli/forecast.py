@@ -28,7 +28,7 @@ def forecast(
     from dgd.storage import load_kind
 
     if output is not None:
-        check_table_target(output)
+        check_table_target(output, [model, effort, features])
     ahead = load_kind(model, Fit).forecast(
         horizon, origin=origin, effort=read_optional(effort), features=read_optional(features)
     )

@@ -37,6 +37,16 @@ class PanelOptions:
     effort: Annotated[Path | None, typer.Option(help="Effort per date.")] = None
     features: Annotated[Path | None, typer.Option(help="Further known features.")] = None
     period: Annotated[str, typer.Option(help="hour, day or week.")] = "day"
+    start: Annotated[str | None, typer.Option(help="First date observed.")] = None
+    end: Annotated[str | None, typer.Option(help="Last date observed.")] = None
+    duplicates: Annotated[
+        str, typer.Option(help="Rows of one cell and pattern: refuse, or sum them.")
+    ] = "refuse"
+
+    @property
+    def files(self) -> list[Path | None]:
+        """The files that are read, which no result may replace."""
+        return [self.counts, self.sizes, self.effort, self.features]
 
     def read(self) -> "Panel":
         """The panel; "none" stands for no unit or cohort column."""
@@ -54,6 +64,9 @@ class PanelOptions:
             effort=read_optional(self.effort),
             features=read_optional(self.features),
             period=self.period,
+            start=self.start,
+            end=self.end,
+            duplicates=self.duplicates,
         )
 
 
@@ -82,8 +95,8 @@ class ModelOptions:
     """The model to fit, and its seeds."""
 
     preset: Annotated[str, typer.Option(help="default or paper.")] = "default"
-    components: Annotated[int, typer.Option(help="Response types per cohort.")] = 2
-    nodes: Annotated[int, typer.Option(help="Quadrature nodes per type.")] = 7
+    components: Annotated[int | None, typer.Option(help="Response types per cohort.")] = None
+    nodes: Annotated[int | None, typer.Option(help="Quadrature nodes per type.")] = None
     epochs: Annotated[int | None, typer.Option(help="Most epochs to train.")] = None
     settings: MoreSettings = None
     seeds: Seeds = "1,2,3"
@@ -93,13 +106,8 @@ class ModelOptions:
         from dgd.estimator import DGD
         from dgd.learning.settings import Settings
 
-        changes: dict[str, Any] = {
-            "components": self.components,
-            "nodes": self.nodes,
-            **named_settings(self.settings or [], Settings().as_dict()),
-        }
-        if self.epochs is not None:
-            changes["epochs"] = self.epochs
+        options = {"components": self.components, "nodes": self.nodes, "epochs": self.epochs}
+        changes = named_settings(options, self.settings or [], Settings().as_dict())
         if self.preset == "paper":
             return DGD.paper(**changes)
         if self.preset == "default":

@@ -28,7 +28,8 @@ def reproduce(
     behavior-response, ablation-representation, ablation-dynamics, dynamics-recovery,
     choice-recovery, numerical.
     The figure: daily-forecasts. "all" makes everything and, without --results, writes
-    docs/results.md.
+    docs/results.md. --json keeps, beside the rows, every seed's own score and what
+    every model was made with.
 
     Example: dgd reproduce retail-behavior-counts --data data --json rows.json
     """
@@ -46,7 +47,7 @@ def reproduce(
             check_target(target)
     tables, scored = compute(names, data, err.print)
     for title, table in tables.items():
-        show(title, table, most=200)
+        show(title, table.drop("scores"), most=400)
     if everything or name == FIGURE:
         folder = ready_folder(figures or Path("figures"))
         chart = daily_chart(scored)
@@ -54,28 +55,29 @@ def reproduce(
             save_chart(chart, file)
             wrote(file)
     if json_file is not None:
-        rows = [{"table": title, "rows": table.to_dicts()} for title, table in tables.items()]
-        content = rows[0] if len(rows) == 1 else rows
+        whole = [
+            {"table": title, "rows": table.to_dicts(), "made_with": scored.made_with.of(table)}
+            for title, table in tables.items()
+        ]
+        content = whole[0] if len(whole) == 1 else whole
         write_atomically(json_file.absolute(), json.dumps(content, indent=1).encode())
         wrote(json_file)
     if results is not None:
-        write_atomically(results.absolute(), _page(tables).encode())
+        write_atomically(results.absolute(), _page(tables, everything).encode())
         wrote(results)
 
 
-def _page(tables: dict[str, pl.DataFrame]) -> str:
-    parts = [
-        "# The paper's tables, computed here",
-        "Written by `dgd reproduce all`. Means and standard deviations are over three training",
-        "seeds; the last column is the paper's figure where it prints one. The KuaiRand late",
-        "window is not the paper's: it is the one that the later half of the log can fill.",
-        "How DeepAR-joint starts was settled after some of its test scores had been seen. The",
-        "discrete world of choice-recovery took the place of a first one, on which the learned",
-        "model scored 0.0033; it was picked on other seeds with test scores in view. Rows of",
-        "numerical are the largest figure over all seeds, and over all models that a row names.",
-    ]
+def _page(tables: dict[str, pl.DataFrame], everything: bool) -> str:
+    from dgd.paper.notes import CLAIMS, HEAD, NOTES
+
+    parts = ["# The paper's tables, computed here", "", HEAD]
+    if everything:
+        parts += ["", CLAIMS]
     for title, table in tables.items():
-        parts += ["", f"## {title}", "", "| model | window | metric | ours | sd | paper |"]
+        parts += ["", f"## {title}"]
+        if title in NOTES:
+            parts += ["", NOTES[title]]
+        parts += ["", "| model | window | metric | ours | sd | paper |"]
         parts.append("|---|---|---|---|---|---|")
         for row in table.iter_rows(named=True):
             found = [row[column] for column in ("mean", "sd", "paper")]

@@ -7,16 +7,26 @@ from dgd.errors import InputError
 KINDS = {int: "a whole number", float: "a number", str: "a word"}
 
 
-def named_settings(given: list[str], defaults: dict[str, Any]) -> dict[str, Any]:
-    """Settings written as name=value, each read as the kind of value its default has."""
+def named_settings(
+    options: dict[str, Any], given: list[str], defaults: dict[str, Any]
+) -> dict[str, Any]:
+    """Settings by options of their own and written as name=value, each given once at most.
+
+    Args:
+        options: What options of their own say; None where one was not used.
+        given: Further settings, each read as the kind of value its default has.
+        defaults: Every setting there is.
+    """
     kinds = {name: type(value) for name, value in defaults.items()}
-    found: dict[str, Any] = {}
+    found = {name: value for name, value in options.items() if value is not None}
     for text in given:
         name, equals, value = text.partition("=")
         if not equals or name not in kinds:
             raise InputError(
                 f'setting "{text}" is not known; write name=value with one of {", ".join(kinds)}.'
             )
+        if name in found:
+            raise InputError(f"setting {name} is given twice, {found[name]} and {value}; give one.")
         try:
             found[name] = kinds[name](value)
         except ValueError as error:

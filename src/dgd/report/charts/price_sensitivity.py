@@ -38,7 +38,7 @@ def sensitivity_table(fit: ChoiceFit) -> pl.DataFrame:
             pl.DataFrame(
                 {
                     "seed": np.full(len(cohorts) * BANDS, seed),
-                    "cohort": np.repeat(cohorts, BANDS),
+                    "cohort": [cohort for cohort in cohorts for _ in range(BANDS)],
                     "from": np.tile(edges[:-1], len(cohorts)),
                     "to": np.tile(edges[1:], len(cohorts)),
                     "share": np.diff(below).ravel(),
