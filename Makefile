@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 PARALLEL = --numprocesses auto --dist loadfile
 PIP = $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test test-all check compare engines clean
+.PHONY: demo test test-all fuzz check compare engines clean
 .DEFAULT_GOAL := test
 
 # Modules are compiled once, also where Python was told to keep no bytecode.
@@ -22,6 +22,11 @@ test: $(VENV)/.test-installed
 
 test-all: $(VENV)/.test-installed
 	$(BIN)/python -m pytest $(PARALLEL) -m "" --durations=25
+
+# Thousands of mutated tables, files and calls, and hundreds of kills; test-all has a few of each.
+fuzz: export DGD_FUZZ = 2000
+fuzz: $(VENV)/.test-installed
+	$(BIN)/python -m pytest tests/house/test_fuzz.py tests/house/test_kills.py -m "" --durations=10
 
 check: $(VENV)/.check-installed
 	$(BIN)/ruff check .

@@ -13,6 +13,7 @@ from support.public_names import stubs
 
 ORDER = (
     "errors",
+    "machine",
     "runtime",
     "files",
     "tables",
