@@ -156,7 +156,15 @@ def test_ctrl_c_at_any_moment_ends_in_130_and_leaves_nothing(
             path.unlink()
 
 
-@pytest.mark.parametrize("where", AT_ONCE)
+@pytest.mark.parametrize(
+    "where",
+    [
+        pytest.param(where, marks=pytest.mark.slow)
+        if where == "while the model is written"
+        else where
+        for where in AT_ONCE
+    ],
+)
 def test_ctrl_c_where_it_hurts_ends_in_130_and_leaves_nothing(
     csv_shop: Shop, tmp_path: Path, where: str
 ) -> None:

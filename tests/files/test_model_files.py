@@ -19,6 +19,7 @@ import dgd
 from dgd.files.atomic import write_atomically
 from dgd.files.tensors import FORMAT
 from dgd.files.tensors import sealed as seal
+from dgd.runtime import computing
 from dgd.storage import load_kind
 from support.random_choice import make as make_markets
 from support.random_choice import random_fit
@@ -271,10 +272,11 @@ def test_a_state_that_carries_nothing_over_is_refused(saved: bytes, tmp_path: Pa
 
 
 def test_large_cohorts_are_loaded_again(fit: dgd.Fit, tmp_path: Path) -> None:
-    crowds = [
-        eqx.tree_at(lambda c: c.reference.size, crowd, crowd.reference.size * 1e9)
-        for crowd in fit.crowds
-    ]
+    with computing():
+        crowds = [
+            eqx.tree_at(lambda c: c.reference.size, crowd, crowd.reference.size * 1e9)
+            for crowd in fit.crowds
+        ]
     fit.with_crowds(crowds).save(tmp_path / "large.dgd")
     assert float(dgd.load(tmp_path / "large.dgd").crowds[0].reference.size.max()) > 1e9
 

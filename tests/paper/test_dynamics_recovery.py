@@ -7,6 +7,7 @@ import dgd
 from dgd import simulate
 from dgd.paper.controlled_world import controlled_world
 from dgd.paper.dynamics_recovery import PAPER, SEEDS, controlled_model, recover
+from support.untrained import no_training
 
 
 def test_responses_of_the_controlled_world_go_on_rising():
@@ -53,12 +54,13 @@ def test_history_summaries_let_the_model_without_dynamics_follow_the_drift():
 def test_a_model_without_summaries_has_no_feature_made_of_counts(tmp_path):
     """And keeps that choice in its file."""
     drawn = simulate(controlled_world(), 20, seed=1)
-    fit = dgd.DGD(epochs=2, start="training", summaries="none").fit(
-        drawn.panel,
-        train_end=drawn.panel.dates[13],
-        validation_end=drawn.panel.dates[16],
-        seeds=[1],
-    )
+    with no_training("dgd.estimator"):
+        fit = dgd.DGD(start="training", summaries="none").fit(
+            drawn.panel,
+            train_end=drawn.panel.dates[13],
+            validation_end=drawn.panel.dates[16],
+            seeds=[1],
+        )
     weekdays = ("Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
     assert fit.features.names(drawn.panel) == weekdays
     assert fit.features.summaries(drawn.panel).shape == (21, 2, 2, 0)

@@ -8,6 +8,7 @@ scripts: a browser runs these and no others.
 import json
 from base64 import b64encode
 from collections.abc import Mapping
+from functools import cache
 from hashlib import sha256
 from html import escape
 from string import Template
@@ -44,8 +45,7 @@ PAGE = Template("""\
 
 def page_of(spec: Mapping[str, Any]) -> str:
     """The page that draws a Vega-Lite chart, with its data and the drawing library inside."""
-    # The stub asks for a snippet, without which the bundle is the library as it is.
-    library = vl_convert.javascript_bundle(vl_version=vega_lite_version())  # type: ignore[call-arg]
+    library = drawing_library()
     return PAGE.substitute(
         policy=_policy(library, START),
         title=escape(_title(spec)),
@@ -53,6 +53,13 @@ def page_of(spec: Mapping[str, Any]) -> str:
         spec=json_in_script(spec),
         start=START,
     )
+
+
+@cache
+def drawing_library() -> str:
+    """Vega, Vega-Lite and vega-embed in one script; bundling it takes seconds, so once."""
+    # The stub asks for a snippet, without which the bundle is the library as it is.
+    return vl_convert.javascript_bundle(vl_version=vega_lite_version())  # type: ignore[call-arg]
 
 
 def json_in_script(value: object) -> str:
