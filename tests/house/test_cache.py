@@ -11,6 +11,8 @@ import pytest
 from dgd import runtime
 from dgd.runtime import CheckedPrograms, cache_folder
 
+pytestmark = pytest.mark.slow
+
 WORK = """
 import jax, jax.numpy as jnp
 from jax import monitoring

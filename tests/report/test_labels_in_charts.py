@@ -147,13 +147,8 @@ DEMAND_CHARTS: dict[str, Callable[[dgd.choice.ChoiceFit], alt.TopLevelMixin]] = 
 }
 
 
-@pytest.mark.parametrize(
-    "labels",
-    [
-        pytest.param(TEXTS[:3], id="first"),
-        pytest.param(TEXTS[3:], id="second", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("labels", [TEXTS[:3], TEXTS[3:]], ids=["first", "second"])
 def test_every_chart_keeps_labels_as_text(
     labels: list[str], drawn: dgd.Simulated, tmp_path: Path
 ) -> None:
@@ -174,6 +169,7 @@ def test_every_chart_keeps_labels_as_text(
         assert not named, "no label is the name of a column, which Vega reads as a path"
 
 
+@pytest.mark.slow
 def test_characters_without_a_picture_are_written_out(drawn: dgd.Simulated, tmp_path: Path) -> None:
     fit, demand = fit_with(UNDRAWABLE, drawn), choice_fit_with(UNDRAWABLE)
     charts = {name: chart(fit) for name, chart in CHARTS.items()}
