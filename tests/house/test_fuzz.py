@@ -33,6 +33,7 @@ def run(kind: str, number: int, folder: Path) -> dict[str, Any]:
         text=True,
         check=False,
         timeout=LONG_SECONDS if "DGD_FUZZ" in os.environ else SECONDS,
+        cwd=folder,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "RUST_BACKTRACE": "0"},
     )
     assert done.returncode == 0, done.stderr[-3000:]
