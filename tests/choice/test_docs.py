@@ -17,6 +17,7 @@ EXAMPLES = {file.name: file.read_text() for file in (ROOT / "examples").glob("*.
 PUBLIC = ("dgd", "dgd.baselines", "dgd.choice", "dgd.datasets", "dgd.diagnostics", "dgd.report")
 
 
+@pytest.mark.slow
 def test_the_page_runs_as_written(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}

@@ -60,6 +60,7 @@ def test_fit_holds_out_the_markets_named(fit: ChoiceFit):
     assert fit.settings.starts == 1
 
 
+@pytest.mark.slow
 def test_fit_shows_progress_and_tables_to_a_person(sales: Path, tmp_path: Path):
     charts = ["--charts", tmp_path / "charts", "--products", "a"]
     output = ["--output", tmp_path / "m.dgd"]

@@ -156,15 +156,8 @@ def test_ctrl_c_at_any_moment_ends_in_130_and_leaves_nothing(
             path.unlink()
 
 
-@pytest.mark.parametrize(
-    "where",
-    [
-        pytest.param(where, marks=pytest.mark.slow)
-        if where == "while the model is written"
-        else where
-        for where in AT_ONCE
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("where", AT_ONCE)
 def test_ctrl_c_where_it_hurts_ends_in_130_and_leaves_nothing(
     csv_shop: Shop, tmp_path: Path, where: str
 ) -> None:

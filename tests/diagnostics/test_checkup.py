@@ -14,6 +14,8 @@ from support.shaken import shaken
 from support.shell import done
 from support.untrained import untrained
 
+pytestmark = pytest.mark.slow
+
 APPENDIX_F = {7: 1e-3, 25: 1e-5, 61: 1e-8}
 """How far the two readouts' NLL may differ, by nodes."""
 
@@ -69,7 +71,6 @@ def test_the_shell_checks_a_model(small, found, tmp_path):
     assert len(machine["summary"]) == found.summary().height
 
 
-@pytest.mark.slow
 def test_theory_holds_on_a_fit_to_retail():
     data = dgd.datasets.online_retail(real_data("online_retail_ii"), 2010)
     found = diagnostics.check(fit_on(data, dgd.DGD.paper(summary_retention=data.summary_retention)))
@@ -79,7 +80,6 @@ def test_theory_holds_on_a_fit_to_retail():
     expect_equal_supervision(found.tables[EVENTS])
 
 
-@pytest.mark.slow
 def test_theory_holds_on_a_fit_to_kuairand():
     data = dgd.datasets.kuairand(real_data("kuairand_pure"), "late")
     model = dgd.DGD(summary_retention=data.summary_retention, start="training", epochs=30)

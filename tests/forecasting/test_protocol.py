@@ -33,12 +33,16 @@ TRAINED: dict[str, Any] = {
     **{name: dgd.DGD(start="warmup", **changed) for name, changed in VARIANTS.items()},
 }
 FORECASTERS = {"dgd": dgd.DGD(epochs=5), **HISTORIES, **TRAINED}
+QUICK = {*FORECASTERS} - {*VARIANTS} | {"separated readout", "events"}
+EACH = [
+    name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in FORECASTERS
+]
 ORIGINS = np.array([33, 34, 35, 36])
 HORIZON = 3
 PATHS = 400
 
 
-@pytest.fixture(scope="module", params=FORECASTERS)
+@pytest.fixture(scope="module", params=EACH)
 def fitted(request: pytest.FixtureRequest, drawn: dgd.Simulated, fit: dgd.Fit) -> dgd.Fitted:
     """Each forecaster on the same panel; but for DGD, parameters are those before training."""
     if request.param == "dgd":

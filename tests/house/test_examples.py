@@ -31,6 +31,7 @@ def test_a_price_is_recommended(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert endings == {"model.dgd", *charts}
 
 
+@pytest.mark.slow
 def test_a_users_table_is_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):

@@ -69,7 +69,10 @@ def test_curves_span_the_prices_a_product_was_offered_at(fit: ChoiceFit):
         demand_curve_table(fit, ["q"])
 
 
-@pytest.mark.parametrize("population", ["gaussian", "discrete", "point"])
+@pytest.mark.parametrize(
+    "population",
+    ["gaussian", *(pytest.param(other, marks=pytest.mark.slow) for other in ("discrete", "point"))],
+)
 def test_charts_are_files_people_can_open(population: str, fit: ChoiceFit, tmp_path: Path):
     with computing():
         runs = tuple(

@@ -17,8 +17,9 @@ def test_the_same_seed_draws_the_same_counts():
 @pytest.fixture(scope="module")
 def first_days():
     """The first day many times over: nothing was recorded before it, so its truth is one."""
-    world = dgd.example_world(arrivals=30)
-    return world, [dgd.simulate(world, 1, seed=s) for s in range(300)]
+    shops = [f"shop {number}" for number in range(12)]
+    world = dgd.example_world(units=shops, arrivals=30)
+    return world, [dgd.simulate(world, 1, seed=s) for s in range(50)]
 
 
 def test_arrivals_have_the_true_mean_and_negative_binomial_variance(first_days):
