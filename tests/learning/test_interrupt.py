@@ -5,7 +5,6 @@ import threading
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -93,22 +92,25 @@ def test_an_interruption_is_passed_on_unless_kept(little: dgd.Panel) -> None:
             assert not thread.is_alive(), "no thread trains on"
 
 
+@pytest.mark.parametrize("handed_over", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("keep", [True, False], ids=["kept", "passed on"])
-def test_an_interruption_while_seeds_are_handed_out_stops_those_that_train(
-    keep: bool, monkeypatch: pytest.MonkeyPatch
+def test_an_interruption_while_seeds_are_handed_out_loses_none(
+    keep: bool, handed_over: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    began, made = threading.Event(), []
+    """Ctrl-C comes when the first seed trains, just before or after the second is handed over."""
+    began, tasks = threading.Event(), []
 
     class Interrupted(ThreadPoolExecutor):
-        """Ctrl-C is pressed when the first seed trains and the second is about to."""
-
-        def submit(self, *given: Any) -> Future[Any]:
-            if len(made) == 1:
+        def submit(self, task: loop.Task) -> Future[None]:
+            tasks.append(task)
+            pressed = len(tasks) == 2
+            if pressed:
                 assert began.wait(60)
-                made.append(None)
+            if not pressed or handed_over:
+                given = super().submit(task)
+            if pressed:
                 raise KeyboardInterrupt
-            made.append(super().submit(*given))
-            return made[-1]
+            return given
 
     def parabola(parameters: jax.Array, data: TrainingData) -> tuple[jax.Array, jax.Array]:
         return ((parameters - data.train) ** 2).sum(), ((parameters - data.validation) ** 2).sum()
@@ -130,8 +132,10 @@ def test_an_interruption_while_seeds_are_handed_out_stops_those_that_train(
         else:
             with pytest.raises(KeyboardInterrupt):
                 train_attempts(*given)
-    first = made[0].result()
+    first = tasks[0].future.result()
     assert 0 < len(first.train_objective) < epochs
+    if keep:
+        assert runs[0] is first, "what was trained before is not thrown away"
 
 
 @pytest.fixture(scope="module")

@@ -128,28 +128,48 @@ def train_attempts(
     compiled = chunk.lower(carries[0], attempts[0].data, limits).compile()
     stop = threading.Event()
     workers = min(len(attempts), cpu_count() or 1)
+    tasks = [
+        Task(partial(_make, attempt, carry, compiled, limits, unravel, progress, stop))
+        for attempt, carry in zip(attempts, carries, strict=True)
+    ]
     with ThreadPoolExecutor(workers, thread_name_prefix="dgd-seed") as pool:
-        futures: list[Future[Run]] = []
-
-        def hand_out() -> None:
-            """Submit the attempts that are not yet; an interruption may come in between."""
-            for attempt, carry in list(zip(attempts, carries, strict=True))[len(futures) :]:
-                futures.append(
-                    pool.submit(_make, attempt, carry, compiled, limits, unravel, progress, stop)
-                )
-
         try:
-            hand_out()
-            _wait(futures)
+            _hand_out(tasks, pool)
+            _wait([task.future for task in tasks])
         except KeyboardInterrupt:
             stop.set()
             if not keep_on_interrupt:
                 raise
-            hand_out()
+            _hand_out(tasks, pool)
         except BaseException:
             stop.set()
             raise
-    return [future.result() for future in futures]
+    return [task.future.result() for task in tasks]
+
+
+class Task:
+    """A run that is made once, however often it is handed out.
+
+    An interruption may come before, within or after a submission, and nobody can tell which.
+    """
+
+    def __init__(self, make: Callable[[], Run]) -> None:
+        self.make = make
+        self.future: Future[Run] = Future()
+        self.claim = threading.Lock()
+
+    def __call__(self) -> None:
+        if not self.claim.acquire(blocking=False):
+            return
+        try:
+            self.future.set_result(self.make())
+        except BaseException as error:
+            self.future.set_exception(error)
+
+
+def _hand_out(tasks: Sequence[Task], pool: ThreadPoolExecutor) -> None:
+    for task in tasks:
+        pool.submit(task)
 
 
 def _wait(futures: Sequence[Future[Run]]) -> None:
