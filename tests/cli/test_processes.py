@@ -43,6 +43,15 @@ def read_until(running: subprocess.Popen[bytes], word: bytes, seconds: float) ->
     return seen
 
 
+def assert_stopped(running: subprocess.Popen[bytes], out: bytes, err: bytes, folder: Path) -> None:
+    """It ended as one that was interrupted does, said so, and left nothing in its folder."""
+    assert running.returncode == 130, err.decode()
+    assert SAID in err
+    assert b"Traceback" not in err
+    assert b"wrote" not in out
+    assert list(folder.iterdir()) == []
+
+
 def test_ctrl_c_leaves_the_shell_with_130_and_no_model(csv_shop: Shop, tmp_path: Path) -> None:
     """The program is that of the shared fit, which would go on for hours."""
     model = tmp_path / "model.dgd"
@@ -59,11 +68,7 @@ def test_ctrl_c_leaves_the_shell_with_130_and_no_model(csv_shop: Shop, tmp_path:
         out, err = running.communicate(timeout=120)
     finally:
         running.kill()
-    assert running.returncode == 130, err.decode()
-    assert SAID in err
-    assert b"Traceback" not in err
-    assert b"wrote" not in out
-    assert list(tmp_path.iterdir()) == []
+    assert_stopped(running, out, err, tmp_path)
 
 
 READY = """
@@ -166,8 +171,4 @@ def test_ctrl_c_where_it_hurts_ends_in_130_and_leaves_nothing(
         out, err = running.communicate(timeout=240)
     finally:
         running.kill()
-    assert running.returncode == 130, err.decode()
-    assert SAID in err
-    assert b"Traceback" not in err
-    assert b"wrote" not in out
-    assert list((tmp_path / "output").iterdir()) == []
+    assert_stopped(running, out, err, tmp_path / "output")

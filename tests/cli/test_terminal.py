@@ -14,6 +14,7 @@ import dgd
 from dgd.cli import console
 from dgd.cli.console import PlainConsole, plain
 from support.random_choice import make, offers_table, random_fit
+from support.relabelled import relabelled
 from support.shell import assert_refused, done, run
 from support.untrained import untrained
 
@@ -30,23 +31,8 @@ OBEYED = set(map(chr, [*range(0x0A), *range(0x0B, 0x20), *range(0x7F, 0xA0)])) |
 @pytest.fixture(scope="module")
 def model(drawn: dgd.Simulated, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model file whose cohorts and behaviours have the labels above."""
-    cohorts = dict(zip(drawn.panel.cohorts, COHORTS, strict=True))
-    behaviors = dict(zip(drawn.panel.behaviors, BEHAVIORS, strict=True))
-    counts, sizes = (
-        table.with_columns(pl.col("cohort").replace_strict(cohorts))
-        for table in (drawn.panel.to_frame("polars"), drawn.sizes_to_frame("polars"))
-    )
-    panel = dgd.Panel.from_counts(
-        counts.rename(behaviors),
-        date="date",
-        unit="unit",
-        cohort="cohort",
-        behaviors=BEHAVIORS,
-        count="count",
-        sizes=sizes,
-    )
     file = tmp_path_factory.mktemp("labels") / "[red]\x1b[31m.dgd"
-    untrained(dgd.DGD(), panel).save(file)
+    untrained(dgd.DGD(), relabelled(drawn, COHORTS, BEHAVIORS)).save(file)
     return file
 
 

@@ -27,6 +27,7 @@ from dgd.report import (
 from dgd.report.charts.drawable import drawable
 from dgd.report.charts.page import ACTIONS, json_in_script
 from support.random_choice import make, offers_table, random_fit
+from support.relabelled import relabelled
 from support.shaken import shaken
 from support.untrained import untrained
 
@@ -109,22 +110,7 @@ def drawn_texts(spec: dict[str, Any]) -> set[str]:
 
 def fit_with(labels: list[str], drawn: dgd.Simulated) -> dgd.Fit:
     """A fit whose three cohorts and three behaviours all bear `labels`."""
-    cohorts = dict(zip(drawn.panel.cohorts, labels, strict=True))
-    behaviors = dict(zip(drawn.panel.behaviors, labels, strict=True))
-    counts, sizes = (
-        table.with_columns(pl.col("cohort").replace_strict(cohorts))
-        for table in (drawn.panel.to_frame("polars"), drawn.sizes_to_frame("polars"))
-    )
-    panel = dgd.Panel.from_counts(
-        counts.rename(behaviors),
-        date="date",
-        unit="unit",
-        cohort="cohort",
-        behaviors=labels,
-        count="count",
-        sizes=sizes,
-    )
-    return shaken(untrained(dgd.DGD(), panel))
+    return shaken(untrained(dgd.DGD(), relabelled(drawn, labels, labels)))
 
 
 def choice_fit_with(labels: list[str]) -> dgd.choice.ChoiceFit:
