@@ -43,3 +43,9 @@ def few(labels: Sequence[object], most: int = 6) -> str:
     """The first labels, for a message, and how many more there are."""
     shown = ", ".join(map(str, labels[:most]))
     return f"{shown} and {len(labels) - most} more" if len(labels) > most else shown
+
+
+def first_line(error: BaseException) -> str:
+    """What somebody else's error says, in one line without the final point, never a page."""
+    said = str(error).strip() or type(error).__name__
+    return said.splitlines()[0].rstrip(".")[:200]

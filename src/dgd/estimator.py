@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 
 from dgd.fit import Fit
 from dgd.learning.building import RECORDED, first_crowd, shape_of
-from dgd.learning.cost import refuse_beyond_memory
+from dgd.learning.cost import refuse_fit_beyond_memory
 from dgd.learning.loop import Attempt, Progress, TrainingData
 from dgd.learning.objective import Objective
 from dgd.learning.preparing import prepared
@@ -74,7 +74,7 @@ class DGD(Settings):
     ) -> list[Attempt]:
         """Every seed from every starting place."""
         shape = shape_of(self, panel, maker)
-        refuse_beyond_memory(shape, split.train_stop - split.first)
+        refuse_fit_beyond_memory(shape, split.train_stop - split.first)
         record = partial(RECORDED[self.supervision], panel, maker)
         training = record(split.first, split.train_stop, self.dispersion)
         validation = record(split.train_stop, split.validation_stop, self.dispersion)

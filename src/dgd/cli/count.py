@@ -15,7 +15,7 @@ from dgd.cli.console import err, out, print_json, wrote
 from dgd.cli.values import names
 from dgd.counting.count_report import CountReport
 from dgd.counting.events import count_events
-from dgd.errors import InputError
+from dgd.errors import InputError, first_line
 from dgd.tables.clock import Clock
 from dgd.tables.files import check_table_target, write_table
 
@@ -77,8 +77,9 @@ def count(
                 report=reports.append,
             )
         except (pl.exceptions.PolarsError, OSError) as error:
-            shown = str(error).splitlines()[0]
-            raise InputError(f'file "{files[0]}" and on cannot be read: {shown}.') from error
+            raise InputError(
+                f'file "{files[0]}" and on cannot be read: {first_line(error)}.'
+            ) from error
     write_table(table, output)
     _summarise(reports[0], table, files, output, period, as_json)
 
@@ -114,8 +115,7 @@ def scan(files: list[Path], wanted: Sequence[str], tell: Callable[[int], None]) 
     try:
         schema = log.collect_schema()
     except (pl.exceptions.PolarsError, OSError) as error:
-        shown = str(error).splitlines()[0]
-        raise InputError(f'file "{files[0]}" cannot be read: {shown}.') from error
+        raise InputError(f'file "{files[0]}" cannot be read: {first_line(error)}.') from error
     present = [name for name in dict.fromkeys(wanted) if name in schema]
     if len(present) < len(set(wanted)):
         return log  # count_events says which column is missing

@@ -15,7 +15,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 
-from dgd.errors import ModelFileError
+from dgd.errors import ModelFileError, first_line
 from dgd.files.atomic import write_atomically
 
 FORMAT = 4
@@ -53,7 +53,8 @@ def read_tensors(path: str | Path) -> TensorFile:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, ValueError, TypeError, AttributeError) as error:
         raise ModelFileError(
-            f'"{path}" is not a dgd model, or only a part of one ({_line(error)}); save it again.'
+            f'"{path}" is not a dgd model, or only a part of one ({first_line(error)}); '
+            "save it again."
         ) from error
     try:
         written_digest, _, text = metadata["dgd"].partition("\n")
@@ -110,11 +111,5 @@ def _refuse_other_format(path: str | Path, written: int) -> None:
 def incomplete(path: str | Path, error: Exception) -> ModelFileError:
     """What to raise when a file's parts do not fit together."""
     return ModelFileError(
-        f'"{path}" is not a complete dgd model ({_line(error)}); save it again from a fit.'
+        f'"{path}" is not a complete dgd model ({first_line(error)}); save it again from a fit.'
     )
-
-
-def _line(error: Exception) -> str:
-    """The first line of what an error says, never a page."""
-    said = str(error).strip() or type(error).__name__
-    return said.splitlines()[0][:200]

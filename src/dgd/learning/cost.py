@@ -8,7 +8,7 @@ BESIDE_PATTERNS = 50
 """Numbers kept per support point of a cell beside its patterns; measured with 7 behaviours."""
 
 
-def refuse_beyond_memory(shape: Shape, days: int) -> None:
+def refuse_fit_beyond_memory(shape: Shape, days: int) -> None:
     """Refuse a model whose training would take more memory than there is."""
     points = shape.components * shape.nodes**shape.dim
     each = 8 * (2**shape.behaviors + BESIDE_PATTERNS)

@@ -167,7 +167,7 @@ def date_axis(
     return period.range(first, int((last - first) / period.step) + 1)
 
 
-def refuse_beyond_memory(axes: Axes, patterns: int) -> None:
+def refuse_grids_beyond_memory(axes: Axes, patterns: int) -> None:
     """Refuse a grid that this machine could not hold, before it is made."""
     days, units, cohorts = axes.shape
     needed, there = 8 * days * units * cohorts * patterns, memory()

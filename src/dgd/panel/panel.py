@@ -122,12 +122,12 @@ class Panel:
             grids.label_axis(table, columns.cohort, cohorts),
             time,
         )
-        grids.refuse_beyond_memory(axes, 2 ** len(behaviors))
+        grids.refuse_grids_beyond_memory(axes, 2 ** len(behaviors))
         efforts = None if effort is None else grids.read_dated(effort, "effort", columns, time)
         known = None if features is None else grids.read_dated(features, "features", columns, time)
         known_axes = _known_axes(axes, columns, efforts, known)
         names = grids.feature_names_of(known, columns)
-        grids.refuse_beyond_memory(known_axes, len(names) + 1)
+        grids.refuse_grids_beyond_memory(known_axes, len(names) + 1)
         panel = cls(
             patterns=grids.count_grid(table, columns, axes, 2 ** len(behaviors)),
             size=grids.size_grid(sizes, columns, axes),

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from dgd.errors import InputError
+from dgd.errors import InputError, first_line
 from dgd.files.atomic import check_target, write_atomically
 from dgd.tables.digest import table_digest
 from dgd.tables.refusing import refuse_repeated
@@ -36,12 +36,6 @@ def read_table(path: Path) -> pl.DataFrame:
         raise InputError(
             f'file "{path}" cannot be read as a table: {first_line(error)}.'
         ) from error
-
-
-def first_line(error: BaseException) -> str:
-    """What an error says, in one line without the final point."""
-    said = str(error).strip() or type(error).__name__
-    return said.splitlines()[0].rstrip(".")[:200]
 
 
 def _read_csv(path: Path) -> pl.DataFrame:

@@ -12,7 +12,7 @@ import narwhals as nw
 import polars as pl
 from narwhals.typing import IntoFrame
 
-from dgd.errors import InputError
+from dgd.errors import InputError, first_line
 from dgd.tables.labels import Label
 
 CONVERSION_FAILS = (
@@ -43,7 +43,7 @@ def to_polars(frame: IntoFrame, name: str) -> tuple[pl.DataFrame, str]:
             "PyArrow, DuckDB or Spark frame."
         ) from error
     except nw.exceptions.NarwhalsError as error:
-        raise InputError(f"{name} cannot be read: {_line(error)}.") from error
+        raise InputError(f"{name} cannot be read: {first_line(error)}.") from error
     implementation = str(known.implementation.value)
     if isinstance(known, nw.LazyFrame):
         kind = "pyarrow" if implementation == "duckdb" else "polars"
@@ -76,14 +76,11 @@ def _odd_column(frame: nw.DataFrame[Any], name: str, error: BaseException) -> In
                 )
         return InputError(
             f"{name}, column {column}: values like {_short(first)} cannot be read "
-            f"({_line(error)}); write numbers, texts or dates."
+            f"({first_line(error)}); write numbers, texts or dates."
         )
-    return InputError(f"{name} cannot be read as typed columns ({_line(error)}); check its types.")
-
-
-def _line(error: BaseException) -> str:
-    said = str(error).strip() or type(error).__name__
-    return said.splitlines()[0].rstrip(".")[:200]
+    return InputError(
+        f"{name} cannot be read as typed columns ({first_line(error)}); check its types."
+    )
 
 
 def _short(value: object) -> str:
