@@ -33,6 +33,7 @@ OPPONENTS: dict[str, Any] = {
     "training history": dgd.baselines.TrainingHistory(),
     "last day": dgd.baselines.LastDayHistory(),
     "smoothed history": dgd.baselines.SmoothedHistory(),
+    "slow history": dgd.baselines.SlowHistory(),
     "weekday history": dgd.baselines.WeekdayHistory(),
     "deepar": dgd.baselines.DeepAR(epochs=5, widths=(4,), histories=32),
     "gru": dgd.baselines.GRU(epochs=5),

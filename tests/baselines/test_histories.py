@@ -9,7 +9,13 @@ import polars as pl
 import pytest
 
 from dgd import Backtest, InputError, Panel, backtest
-from dgd.baselines import LastDayHistory, SmoothedHistory, TrainingHistory, WeekdayHistory
+from dgd.baselines import (
+    LastDayHistory,
+    SlowHistory,
+    SmoothedHistory,
+    TrainingHistory,
+    WeekdayHistory,
+)
 from dgd.baselines.weekday_history import weekday_mean
 from dgd.datasets import online_retail
 from dgd.model import behavior_bits
@@ -19,6 +25,7 @@ HISTORIES: dict[str, Any] = {
     "training": TrainingHistory(),
     "last day": LastDayHistory(),
     "smoothed": SmoothedHistory(),
+    "slow": SlowHistory(),
     "weekday": WeekdayHistory(),
 }
 ENDS = {"train_end": "2024-01-04", "validation_end": "2024-01-06"}
@@ -77,6 +84,43 @@ def test_smoothed_history_begins_after_the_warmup() -> None:
     forecaster = SmoothedHistory(half_lives=[1], taus=[1])
     arrivals, _ = predicted(forecaster, small(), origin=2, warmup_end="2024-01-01")
     assert arrivals == pytest.approx([2.0])
+
+
+def test_slow_history_by_hand_weighs_every_day_so_far() -> None:
+    days = np.array([[3, 1], [2, 2], [0, 0], [1, 3]])
+    weights = 0.5 ** np.array([3.0, 2.0, 1.0, 0.0])
+    forecaster = SlowHistory(half_lives=[1], taus=[0.1])
+    arrivals, patterns = predicted(forecaster, small(), origin=3, horizon=2)
+    counts = weights @ days / weights.sum()
+    assert arrivals == pytest.approx([counts.sum()] * 2)
+    assert patterns[1] == pytest.approx((counts + 0.1 * PRIOR) / (counts.sum() + 0.1))
+
+
+def test_slow_history_begins_after_the_warmup() -> None:
+    forecaster = SlowHistory(half_lives=[1], taus=[1])
+    arrivals, _ = predicted(forecaster, small(), origin=2, warmup_end="2024-01-01")
+    assert arrivals == pytest.approx([(0.5 * 4 + 0) / 1.5])
+
+
+def test_slow_history_with_an_endless_half_life_is_the_average_of_all_days_so_far() -> None:
+    arrivals, _ = predicted(SlowHistory(half_lives=[1e9], taus=[1]), small(), origin=5)
+    assert arrivals == pytest.approx([(4 + 4 + 0 + 4 + 8 + 8) / 6])
+
+
+def test_slow_history_follows_a_drift_of_weeks() -> None:
+    """Shares drift slowly under noisy days: neither a few days nor the whole past is best."""
+    rng = np.random.default_rng(3)
+    share = 0.5 + 0.3 * np.sin(np.arange(150) / 40)
+    days = np.stack([rng.binomial(5, 1 - share), rng.binomial(5, share)], 1)
+    ends = {"train_end": "2024-03-31", "validation_end": "2024-04-30"}
+    models = {"slow": SlowHistory(), "training": TrainingHistory(), "last": LastDayHistory()}
+    result = backtest(panel_of(*days.tolist()), models, horizons=[1], **ends)
+    nll = {row["model"]: row["mean"] for row in rows_of(result, "joint_nll")}
+    assert nll["slow"] < min(nll["training"], nll["last"])
+
+
+def rows_of(result: Backtest, metric: str) -> list[dict[str, Any]]:
+    return result.to_frame("polars").filter(metric=metric).to_dicts()
 
 
 def test_weekday_history_by_hand() -> None:
@@ -187,6 +231,7 @@ def test_hourly_panels_remember_the_hour_of_the_week() -> None:
         (lambda: TrainingHistory(taus=[0]), "taus is (0,)"),
         (lambda: LastDayHistory(taus=[]), "taus is ()"),
         (lambda: SmoothedHistory(half_lives=[-1]), "half_lives is (-1,)"),
+        (lambda: SlowHistory(half_lives=[0]), "half_lives is (0,)"),
         (lambda: WeekdayHistory(weeks=[0]), "weeks is (0,)"),
     ],
 )

@@ -11,7 +11,7 @@ from dgd.baselines import LastDayHistory
 from support.shell import assert_refused, done, run
 from support.small_counts import ENDS, panel_of
 
-HISTORIES = "training-history,last-day,smoothed-history,weekday-history"
+HISTORIES = "training-history,last-day,smoothed-history,slow-history,weekday-history"
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_everything_is_told_as_json(call: list[object], tmp_path: Path) -> None:
     told = json.loads(done(*call, "--horizons", "7", "--json", "--daily", daily).stdout)
     assert {row["horizon"] for row in told["scores"]} == {7}
     assert told["settings"]["training-history"].keys() == {"tau"}
-    assert len(told["daily"]) == pl.read_parquet(daily).height == 4 * 3
+    assert len(told["daily"]) == pl.read_parquet(daily).height == 5 * 3
 
 
 @pytest.mark.parametrize(

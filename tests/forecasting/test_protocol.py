@@ -12,6 +12,7 @@ from dgd.baselines import (
     DeepAR,
     HistoryFit,
     LastDayHistory,
+    SlowHistory,
     SmoothedHistory,
     TrainingHistory,
     WeekdayHistory,
@@ -24,6 +25,7 @@ HISTORIES: dict[str, Any] = {
     "training-history": TrainingHistory(),
     "last-day": LastDayHistory(),
     "smoothed-history": SmoothedHistory(),
+    "slow-history": SlowHistory(),
     "weekday-history": WeekdayHistory(),
 }
 TRAINED: dict[str, Any] = {

@@ -4,6 +4,7 @@ from .gru import GRU as GRU
 from .gru import GRUFit as GRUFit
 from .joint_history import HistoryFit as HistoryFit
 from .last_day import LastDayHistory as LastDayHistory
+from .slow_history import SlowHistory as SlowHistory
 from .smoothed_history import SmoothedHistory as SmoothedHistory
 from .training_history import TrainingHistory as TrainingHistory
 from .weekday_history import WeekdayHistory as WeekdayHistory

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dgd.forecasting.protocol import Forecaster
 
 NEURAL = "deepar-joint, gru-full, gru-restricted"
-MODELS = "dgd,training-history,last-day,smoothed-history,weekday-history"
+MODELS = "dgd,training-history,last-day,smoothed-history,slow-history,weekday-history"
 SHOWN = {
     "joint_nll": "joint NLL",
     "mean_brier": "Brier",
@@ -88,6 +88,7 @@ def _chosen(models: str, model: "Forecaster") -> Mapping[str, "Forecaster"]:
         "training-history": baselines.TrainingHistory(),
         "last-day": baselines.LastDayHistory(),
         "smoothed-history": baselines.SmoothedHistory(),
+        "slow-history": baselines.SlowHistory(),
         "weekday-history": baselines.WeekdayHistory(),
         "deepar-joint": baselines.DeepAR(),
         "gru-full": baselines.GRU(projection="full"),
