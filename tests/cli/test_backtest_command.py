@@ -1,6 +1,7 @@
 """The shell's backtest: a table of counts in, every model's scores out."""
 
 import json
+import re
 from pathlib import Path
 
 import polars as pl
@@ -28,6 +29,10 @@ def test_a_table_is_printed_for_each_horizon(call: list[object], tmp_path: Path)
     assert "1 ahead, 7 origins" in shown
     assert "3 ahead, 5 origins" in shown
     assert "weekday-history" in shown
+    assert re.search(r"1 day ahead: \S+ has the lowest joint NLL, .* over 7 origins: ", shown)
+    assert "3 days ahead: " in shown
+    assert "5 origins are too few to tell it from chance, 9 are needed" in shown
+    assert "the best of 4, picked with hindsight" in shown
     assert f"wrote {written}" in shown
     expected = dgd.backtest(panel_of(28), {"last-day": LastDayHistory()}, horizons=[1, 3], **ENDS)
     found = pl.read_csv(written).filter(model="last-day")
@@ -38,6 +43,8 @@ def test_everything_is_told_as_json(call: list[object], tmp_path: Path) -> None:
     daily = tmp_path / "daily.parquet"
     told = json.loads(done(*call, "--horizons", "7", "--json", "--daily", daily).stdout)
     assert {row["horizon"] for row in told["scores"]} == {7}
+    assert {row["model"] for row in told["comparison"]} == {"training-history"}
+    assert len(told["verdict"]) == 3 + 1
     assert told["settings"]["training-history"].keys() == {"tau"}
     assert len(told["daily"]) == pl.read_parquet(daily).height == 5 * 3
 

@@ -1,6 +1,6 @@
-"""`dgd backtest`: a table of counts in, every model's scores out."""
+"""`dgd backtest`: a table of counts in, every model's scores and who won out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -42,7 +42,7 @@ def backtest(
     daily: Annotated[Path | None, typer.Option(help="Daily totals to write, for charts.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Score the model and its opponents on the days after the validation date.
+    """Score the model and its opponents on the days after the validation date, and say who won.
 
     Example: dgd backtest world/counts.csv --behaviors click,like,share --sizes world/sizes.csv
     --effort world/effort.csv --train-end 2022-03-06 --validation-end 2022-03-20 --horizons 1,3
@@ -75,7 +75,10 @@ def backtest(
     if as_json:
         print_json(result.payload())
     else:
-        _print(panel, scores, written)
+        _print(panel, scores)
+        for sentence in result.verdict():
+            out.print(sentence, soft_wrap=True)
+        wrote(*written)
     if "dgd" in result.diverged:
         raise typer.Exit(DIVERGED)
 
@@ -100,7 +103,7 @@ def _chosen(models: str, model: "Forecaster") -> Mapping[str, "Forecaster"]:
     return {name: known[name] for name in names(models)}
 
 
-def _print(panel: object, scores: pl.DataFrame, written: Sequence[Path]) -> None:
+def _print(panel: object, scores: pl.DataFrame) -> None:
     out.print(f"{panel}")
     for (horizon,), part in scores.group_by("horizon", maintain_order=True):
         wide = part.filter(pl.col("metric").is_in(list(SHOWN))).pivot(
@@ -109,4 +112,3 @@ def _print(panel: object, scores: pl.DataFrame, written: Sequence[Path]) -> None
         columns = [pl.col(metric).alias(SHOWN[metric]) for metric in SHOWN if metric in wide]
         pairs = part["origins"][0]
         show(f"{horizon} ahead, {pairs} origins, lower is better", wide.select("model", *columns))
-    wrote(*written)

@@ -8,8 +8,12 @@ from .behavior_scores import mean_brier as mean_brier
 from .behavior_scores import pair_errors as pair_errors
 from .behavior_scores import pair_mae as pair_mae
 from .behavior_scores import rate_mae as rate_mae
+from .comparison import compare_with_best as compare_with_best
 from .count_scores import arrival_crps as arrival_crps
 from .count_scores import arrival_deviance as arrival_deviance
 from .count_scores import arrival_mae as arrival_mae
 from .count_scores import cell_arrival_mae as cell_arrival_mae
 from .day_scores import score_days as score_days
+from .origin_scores import score_origins as score_origins
+from .paired_difference import PairedDifference as PairedDifference
+from .paired_difference import paired_difference as paired_difference

@@ -20,7 +20,10 @@ from dgd.forecasting.predictive import Predictive
 from dgd.forecasting.protocol import Fitted, Forecaster, checked_prediction, settings_of
 from dgd.forecasting.totals import daily_totals
 from dgd.panel.panel import Panel
+from dgd.scoring.comparison import compare_with_best
 from dgd.scoring.day_scores import score_days
+from dgd.scoring.origin_scores import score_origins
+from dgd.scoring.verdict import verdict_on
 from dgd.tables.frames import from_polars
 from dgd.tables.periods import Moment
 
@@ -39,6 +42,8 @@ class Backtest:
     """One row per model, horizon, metric and seed."""
     totals: pl.DataFrame
     """One row per model, horizon, endpoint and series: the day's total, recorded and forecast."""
+    by_origin: pl.DataFrame
+    """One row per model, horizon, metric and endpoint: the day's score, the mean over seeds."""
 
     @property
     def settings(self) -> dict[str, dict[str, Any]]:
@@ -79,10 +84,34 @@ class Backtest:
         """
         return from_polars(self.totals, kind or self.panel.kind)
 
+    def origins_to_frame(self, kind: str | None = None) -> Any:
+        """One row per model, horizon, metric and endpoint, for the scores that are compared.
+
+        `score` is the mean over seeds, `weight` what the day counts in the score of all days:
+        its recorded events in the joint NLL, 1 in errors of counts.
+        """
+        return from_polars(self.by_origin, kind or self.panel.kind)
+
+    def comparison(self, kind: str | None = None) -> Any:
+        """One row per horizon and metric: the model named "dgd", or the first, against the best
+        of the others, picked with hindsight.
+
+        `difference` is the model's score minus the opponent's, paired over origins; `low` and
+        `high` are its 95% interval and missing, like `p_value`, where origins are too few.
+        """
+        return from_polars(compare_with_best(self.by_origin), kind or self.panel.kind)
+
+    def verdict(self) -> tuple[str, ...]:
+        """Who won, in a sentence per horizon and metric, and whether that is more than chance."""
+        compared = compare_with_best(self.by_origin)
+        return verdict_on(compared, len(self.fits) - 1, self.panel.period.name)
+
     def payload(self) -> dict[str, Any]:
-        """Scores, settings and daily totals as plain values."""
+        """Scores, who won, settings and daily totals as plain values."""
         return {
             "scores": self.to_frame("polars").to_dicts(),
+            "comparison": self.comparison("polars").to_dicts(),
+            "verdict": list(self.verdict()),
             "settings": self.settings,
             "daily": self.daily("polars").to_dicts(),
         }
@@ -123,6 +152,7 @@ def backtest(
     fits: dict[str, Fitted] = {}
     scores: list[pl.DataFrame] = []
     totals: list[pl.DataFrame] = []
+    by_origin: list[pl.DataFrame] = []
     for name, forecaster in forecasters.items():
         if isinstance(forecaster, Fitted):
             fitted = forecaster
@@ -146,7 +176,9 @@ def backtest(
             scores.append(scored.select(*labels, pl.all()))
             total = daily_totals(panel, origins, horizon, predicted)
             totals.append(total.select(*labels, pl.all()))
-    return Backtest(panel, fits, pl.concat(scores), pl.concat(totals))
+            each = score_origins(panel, origins, horizon, predicted)
+            by_origin.append(each.select(*labels, pl.all()))
+    return Backtest(panel, fits, pl.concat(scores), pl.concat(totals), pl.concat(by_origin))
 
 
 def _scores(panel: Panel, days: Int[np.ndarray, " day"], predicted: Predictive) -> pl.DataFrame:
