@@ -32,7 +32,7 @@ def test_a_table_is_printed_for_each_horizon(call: list[object], tmp_path: Path)
     assert re.search(r"1 day ahead: \S+ has the lowest joint NLL, .* over 7 origins: ", shown)
     assert "3 days ahead: " in shown
     assert "5 origins are too few to tell it from chance, 9 are needed" in shown
-    assert "the best of 4, picked with hindsight" in shown
+    assert "the best of 4 others, picked with hindsight" in shown
     assert f"wrote {written}" in shown
     expected = dgd.backtest(panel_of(28), {"last-day": LastDayHistory()}, horizons=[1, 3], **ENDS)
     found = pl.read_csv(written).filter(model="last-day")

@@ -111,7 +111,10 @@ def test_a_verdict_has_a_sentence_per_horizon_and_score(result: Backtest) -> Non
         "1 day", "3 days", "14 days",
     ]  # fmt: skip
     assert "26 origins are too few to tell it from chance, 42 are needed" in told[6]
-    assert "The opponent of training is each time the best of 2, picked with hindsight" in told[-1]
+    assert (
+        "The opponent of training is each time the best of 2 others, picked with hindsight"
+        in told[-1]
+    )
 
 
 def test_a_model_alone_has_nobody_to_beat() -> None:

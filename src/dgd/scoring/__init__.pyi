@@ -15,5 +15,5 @@ from .count_scores import arrival_mae as arrival_mae
 from .count_scores import cell_arrival_mae as cell_arrival_mae
 from .day_scores import score_days as score_days
 from .origin_scores import score_origins as score_origins
-from .paired_difference import PairedDifference as PairedDifference
-from .paired_difference import paired_difference as paired_difference
+from .pairing import PairedDifference as PairedDifference
+from .pairing import paired_difference as paired_difference

@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from dgd.scoring.paired_difference import Days, paired_difference, weighted_mean
+from dgd.scoring.pairing import Days, paired_difference, weighted_mean
 
 OWN = "dgd"
 """The model in question, where one has this name; otherwise it is the first."""

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from dgd.scoring.paired_difference import CONFIDENCE, fewest_origins
+from dgd.scoring.pairing import CONFIDENCE, fewest_origins
 
 WORDS = {
     "joint_nll": "joint NLL",
@@ -23,8 +23,8 @@ def verdict_on(comparison: pl.DataFrame, opponents: int, period: str) -> tuple[s
     if opponents > 1:
         model = comparison["model"][0]
         said += (
-            f"The opponent of {model} is each time the best of {opponents}, picked with hindsight, "
-            "which favours the opponent.",
+            f"The opponent of {model} is each time the best of {opponents} others, "
+            "picked with hindsight, which favours the opponent.",
         )
     return said
 

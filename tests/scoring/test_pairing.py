@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from dgd.scoring import paired_difference
-from dgd.scoring.paired_difference import fewest_origins, weighted_mean
+from dgd.scoring.pairing import fewest_origins, weighted_mean
 
 
 def scores(days: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
