@@ -1,0 +1,261 @@
+"""Exploring tells chance from movement and memory, and says when it cannot tell."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import stats
+
+import dgd
+from dgd.panel.exploration.chance import behavior_departures
+from dgd.panel.exploration.movement import cell_by_cell, together
+from dgd.panel.panel import Panel
+from support.counted_worlds import ar1, counted, panel_of_counts
+from support.small_panel import make
+
+DAYS = 70
+CONSTANT = np.full((DAYS, 3), 0.3)
+
+
+def row_of(panel: Panel, series: str = "click") -> dict[str, Any]:
+    return dict(
+        panel.explore().to_frame("polars").row(by_predicate=pl.col("series") == series, named=True)
+    )
+
+
+def wander(persistence: float, seed: int) -> np.ndarray:
+    """A rate of 0.3 that all three cells share and that moves by 0.06."""
+    return CONSTANT + 0.06 * ar1(DAYS, 1, persistence, seed)
+
+
+WORLDS: dict[str, Callable[[int], np.ndarray]] = {
+    "chance": lambda _: CONSTANT,
+    "drift": lambda seed: wander(0.9, seed),
+    "shocks": lambda seed: wander(0.0, seed),
+}
+SENTENCES = {
+    "chance": "varies no more than chance: an average is as good as it gets",
+    "drift": "drifts: yesterday tells about today",
+    "shocks": "varies from day to day, but yesterday says nothing about today",
+}
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_a_made_world_gets_its_own_sentence(world: str) -> None:
+    rows = [row_of(panel_of_counts(WORLDS[world](seed), 100, seed)) for seed in range(10)]
+    right = [row for row in rows if row["outcome"] == world]
+    assert len(right) >= 8
+    assert {row["verdict"] for row in right} == {SENTENCES[world]}
+
+
+def test_weekdays_are_no_drift() -> None:
+    weekday = np.array([0.2, 0.2, 0.25, 0.3, 0.4, 0.6, 0.5])[np.arange(DAYS) % 7]
+    busy = np.array([80, 90, 100, 100, 150, 300, 200])[np.arange(DAYS) % 7]
+    for seed in range(5):
+        panel = panel_of_counts(CONSTANT + weekday[:, None] - 0.3, busy[:, None], seed)
+        outcomes = panel.explore().to_frame("polars")["outcome"]
+        assert not {"drift", "shocks", "swing"} & set(outcomes)
+
+
+def test_the_variance_ratio_of_chance_is_one() -> None:
+    ratios = np.array(
+        [
+            [row_of(panel, series)[level] for level in ("variance_ratio", "cell_variance_ratio")]
+            for seed in range(25)
+            for panel in [panel_of_counts(CONSTANT, 12, seed)]
+            for series in ("click", "arrivals")
+        ]
+    )
+    assert ratios.mean(0) == pytest.approx([1.0, 1.0], abs=0.07)
+
+
+def test_the_variance_ratio_of_a_drift_is_what_its_size_gives() -> None:
+    ratios = [row_of(panel_of_counts(wander(0.5, s), 100, s))["variance_ratio"] for s in range(25)]
+    expected = 1.0 + 0.06**2 * 300 / (0.3 * 0.7)
+    assert np.mean(ratios) == pytest.approx(expected, rel=0.15)
+
+
+def test_p_values_of_chance_are_not_small_too_often() -> None:
+    sparse = [row_of(panel_of_counts(CONSTANT / 10, 3, s))["p_value"] for s in range(60)]
+    rich = [row_of(panel_of_counts(CONSTANT, 50, s))["p_value"] for s in range(60)]
+    for found in (sparse, rich):
+        assert np.mean(np.array(found) < 0.05) <= 0.1
+
+
+def test_the_expected_squares_are_those_of_many_draws() -> None:
+    """Variances, and the spread of their sum that p-values rest on, against simulation."""
+    rng = np.random.default_rng(3)
+    season = np.arange(21) % 7
+    arrivals = rng.integers(0, 9, (21, 2)).astype(np.float64)
+    squares, chance, freedom = [], [], []
+    for _ in range(1500):
+        shown = rng.binomial(arrivals.astype(int), 0.35).astype(np.float64)
+        found = behavior_departures(shown, arrivals, season)
+        squares.append((found.value.sum(1) ** 2).sum())
+        chance.append(found.variance.sum())
+        freedom.append(together(found).freedom)
+    assert np.mean(squares) == pytest.approx(np.mean(chance), rel=0.04)
+    spread = 2 * np.mean(squares) ** 2 / np.var(squares)
+    assert np.median(freedom) == pytest.approx(spread, rel=0.2)
+
+
+def test_ratio_and_autocorrelation_are_those_of_plain_loops() -> None:
+    shown, arrivals = counted(wander(0.6, 4)[:28], 20, 4)
+    arrivals[5] = shown[5] = 0
+    weekdays = [[t for t in range(28) if t % 7 == t0 % 7] for t0 in range(28)]
+    sums, chances, totals = [], [], 0.0
+    for t in range(28):
+        apart, chance = 0.0, 0.0
+        for c in range(3):
+            all_arrivals = sum(arrivals[s, c] for s in weekdays[t])
+            rate = sum(shown[s, c] for s in weekdays[t]) / all_arrivals
+            apart += shown[t, c] - arrivals[t, c] * rate
+            spread = rate * (1 - rate) * all_arrivals / (all_arrivals - 1)
+            chance += arrivals[t, c] * spread * (1 - arrivals[t, c] / all_arrivals)
+        if t != 5:
+            sums.append(apart)
+            chances.append(chance)
+            totals += chance
+    found = together(behavior_departures(shown, arrivals, np.arange(28) % 7))
+    assert found.periods == 27
+    assert found.variance_ratio == pytest.approx(sum(x * x for x in sums) / totals)
+    standard = [x / math.sqrt(v) for x, v in zip(sums, chances, strict=True)]
+    follow = sum(a * b for a, b in zip(standard[1:], standard, strict=False))
+    assert found.autocorrelation == pytest.approx(follow / sum(x * x for x in standard))
+    assert found.chance_band == pytest.approx(2 / math.sqrt(27 - 7))
+    ratio = found.variance_ratio
+    outside = stats.chi2.sf(ratio * found.freedom, found.freedom)
+    assert found.p_value == pytest.approx(outside)
+
+
+def test_one_cell_is_the_same_together_and_by_itself() -> None:
+    shown, arrivals = counted(wander(0.6, 4)[:, :1], 20, 4)
+    departures = behavior_departures(shown, arrivals, np.arange(DAYS) % 7)
+    one, other = together(departures), cell_by_cell(departures)
+    assert one.variance_ratio == pytest.approx(other.variance_ratio)
+    assert one.freedom == pytest.approx(other.freedom)
+    assert one.chance_band == pytest.approx(other.chance_band)
+
+
+def test_movements_that_cancel_in_the_sum_are_seen_in_cells() -> None:
+    moved = 0.08 * ar1(DAYS, 1, 0.9, 2) * np.array([1.0, -1.0])
+    row = row_of(panel_of_counts(0.3 + moved, 150, 2))
+    assert abs(row["autocorrelation"]) < row["chance_band"]
+    assert row["cell_autocorrelation"] > row["cell_chance_band"]
+    assert row["verdict"] == "within cells drifts: yesterday tells about today"
+
+
+def test_arrivals_in_proportion_to_effort_are_no_movement() -> None:
+    effort = 1.0 + 4.0 * (np.arange(DAYS) // 10 % 2)
+    panel = panel_of_counts(CONSTANT, 40 * effort[:, None], 1)
+    table = pl.DataFrame({"date": panel.dates, "effort": effort})
+    told = Panel.from_counts(panel.to_frame(), cohort="cohort", behaviors=["click"], effort=table)
+    assert row_of(panel, "arrivals")["outcome"] == "drift"
+    assert row_of(told, "arrivals")["outcome"] == "chance"
+
+
+@pytest.mark.parametrize("days", [1, 2, 3, 6, 13, 14, 20])
+def test_under_three_weeks_nothing_is_told(days: int) -> None:
+    for series in ("arrivals", "click"):
+        row = row_of(panel_of_counts(wander(0.9, 1)[:days], 100, 1), series)
+        assert row["outcome"] == "too few"
+        many = "1 day," if days == 1 else f"{days} days,"
+        assert row["verdict"].startswith(f"too few days to tell: {many} about ")
+        assert row["days_needed"] >= 21
+
+
+def test_fewer_arrivals_need_more_days() -> None:
+    needed = [row_of(panel_of_counts(CONSTANT, n, 1))["days_needed"] for n in (2000, 300, 30)]
+    assert needed == sorted(needed)
+    assert needed[0] == 21
+    assert needed[-1] > 45
+
+
+def test_a_handful_of_arrivals_is_too_few() -> None:
+    row = row_of(panel_of_counts(np.full((DAYS, 1), 0.1), 4, 1))
+    assert row["outcome"] == "too few"
+    assert "too few arrivals to tell: " in row["verdict"]
+
+
+def test_what_never_varies_is_said_so() -> None:
+    for rate in (0.0, 1.0):
+        row = row_of(panel_of_counts(np.full((DAYS, 2), rate), 30, 1))
+        assert row["verdict"] == "never varies: there is nothing to forecast"
+        assert row["variance_ratio"] is None
+        assert row["p_value"] is None
+
+
+def test_hours_are_held_against_hours_of_the_week() -> None:
+    hour = np.arange(24 * 28)
+    rate = 0.3 + 0.15 * np.sin(2 * np.pi * hour / 24) + 0.1 * (hour // 24 % 7 > 4)
+    row = row_of(panel_of_counts(np.stack([rate, rate], 1), 30, 1, "hour"))
+    assert row["outcome"] == "chance"
+    assert row["hours_needed"] == 21 * 24
+    drift = rate[:, None] + 0.08 * ar1(len(hour), 1, 0.9, 5)
+    row = row_of(panel_of_counts(drift, 60, 1, "hour"))
+    assert row["verdict"] == "drifts: the hour before tells about the hour after"
+
+
+def test_weeks_have_no_seasons() -> None:
+    panel = panel_of_counts(wander(0.9, 3), 100, 3, "week")
+    assert row_of(panel)["verdict"] == "drifts: the week before tells about the week after"
+    assert row_of(panel)["chance_band"] == pytest.approx(2 / math.sqrt(DAYS - 1))
+
+
+def test_the_facts_are_counted() -> None:
+    facts = make(end="2022-04-08", units=["north", "south", "west"]).explore().facts
+    assert facts == {
+        "first": "2022-04-01",
+        "last": "2022-04-08",
+        "days": 8,
+        "days without arrivals": 5,
+        "longest gap": 4,
+        "units": 3,
+        "cohorts": 2,
+        "cells": 6,
+        "cells without arrivals": 2,
+        "arrivals": 22,
+        "arrivals a day": 2.75,
+        "median arrivals a cell and day": 0.0,
+        "joint patterns seen": 4,
+        "joint patterns possible": 4,
+    }
+
+
+def test_the_daily_table_holds_rates_within_chance_bands() -> None:
+    panel = panel_of_counts(CONSTANT, 100, 5)
+    daily = panel.explore().daily("polars")
+    assert daily.height == 2 * DAYS
+    click = daily.filter(series="click")
+    rates = panel.behavior_counts[..., 0].sum((1, 2)) / panel.arrivals.sum((1, 2))
+    assert np.allclose(click["observed"], rates)
+    inside = click.filter(pl.col("observed").is_between("low", "high")).height
+    assert inside >= 0.9 * DAYS
+    width = (click["high"] - click["low"]).mean()
+    assert width == pytest.approx(4 * math.sqrt(0.3 * 0.7 / 300), rel=0.05)
+
+
+def test_a_day_without_arrivals_has_no_rate() -> None:
+    daily = make().explore().daily("polars").filter(date=pl.date(2022, 4, 3))
+    assert daily["observed"].to_list() == [0.0, None, None]
+
+
+def test_frames_come_back_in_the_kind_handed_over() -> None:
+    table = panel_of_counts(CONSTANT, 30, 1).to_frame("pandas")
+    found = Panel.from_counts(table, behaviors=["click"]).explore()
+    assert isinstance(found, dgd.Exploration)
+    assert isinstance(found.to_frame(), pd.DataFrame)
+    assert isinstance(found.daily(), pd.DataFrame)
+    assert isinstance(found.to_frame("polars"), pl.DataFrame)
+
+
+def test_the_whole_is_told_in_words() -> None:
+    drifting = panel_of_counts(wander(0.9, 1), 100, 1).explore()
+    assert drifting.verdict == "Dynamics can beat an average for click."
+    assert "click: drifts: yesterday tells about today" in repr(drifting)
+    short = make().explore()
+    assert short.verdict == "Nothing here shows that dynamics could beat an average."
