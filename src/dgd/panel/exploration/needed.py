@@ -16,8 +16,11 @@ from dgd.panel.exploration.movement import BAND, Movement
 
 LEVEL = 0.01
 """Chance alone is called a movement no more often than this."""
-POWER = 0.8
-"""How surely a movement is to be seen."""
+LOOKS = 2
+"""All cells together, and cell by cell."""
+POWER = 0.9
+"""How surely a movement would be seen around known means. Weekday means taken from the same days
+swallow a part of a drift, and four times in five are left."""
 PERSISTENCE = 0.8
 WORTH_SEEING = 0.1
 """The movement looked for, as a part of the rate; or one as large as chance, if that is more."""
@@ -46,9 +49,14 @@ def sharpness_of(departures: Departures, ceiling: np.ndarray | None = None) -> f
 def periods_to_see(sharpness: float, seasons: int) -> float:
     """Periods that show a lasting movement worth seeing, both its size and its memory."""
     ratio = max(2.0, 1.0 + WORTH_SEEING**2 * sharpness)
-    enough = ratio * chdtri(_FREEDOMS, POWER) >= chdtri(_FREEDOMS, LEVEL)
+    limit = chdtri(_FREEDOMS, LEVEL / LOOKS) / _FREEDOMS
+    # What lasts is drawn anew less often: its squares vary as those of fewer days do.
+    lasting = (1.0 + PERSISTENCE**2) / (1.0 - PERSISTENCE**2)
+    drawn = _FREEDOMS * ratio**2 / (1.0 + 2.0 * (ratio - 1.0) + lasting * (ratio - 1.0) ** 2)
+    enough = ratio * chdtri(drawn, POWER) / drawn >= limit
     to_size = int(_FREEDOMS[np.argmax(enough)]) + seasons
-    return max(to_size, ((BAND + ndtri(POWER)) / _correlation(ratio)) ** 2)
+    to_memory = ((BAND + ndtri(POWER)) / _correlation(ratio)) ** 2 + seasons
+    return float(max(to_size, to_memory))
 
 
 def periods_to_remember(movement: Movement) -> float:
