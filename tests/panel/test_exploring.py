@@ -1,5 +1,6 @@
 """Exploring tells chance from movement and memory, and says when it cannot tell."""
 
+import json
 import math
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +16,7 @@ from dgd.panel.exploration.chance import arrival_departures, behavior_departures
 from dgd.panel.exploration.movement import Movement, cell_by_cell, together
 from dgd.panel.panel import Panel
 from support.counted_worlds import ar1, counted, panel_of_counts
-from support.small_panel import make
+from support.small_panel import day, make
 
 DAYS = 70
 CONSTANT = np.full((DAYS, 3), 0.3)
@@ -137,6 +138,14 @@ def test_ratio_and_autocorrelation_are_those_of_plain_loops() -> None:
     assert found.p_value == pytest.approx(outside)
 
 
+def test_a_weekday_that_came_once_tells_nothing() -> None:
+    """A day that is its own mean cannot depart from it, however large its counts."""
+    shown, arrivals = counted(wander(0.6, 4)[:15], 1e6, 4)
+    season = np.minimum(np.arange(15), 7)
+    found = together(behavior_departures(shown, arrivals, season))
+    assert found.periods == 8
+
+
 def test_one_cell_is_the_same_together_and_by_itself() -> None:
     shown, arrivals = counted(wander(0.6, 4)[:, :1], 20, 4)
     departures = behavior_departures(shown, arrivals, np.arange(DAYS) % 7)
@@ -201,6 +210,32 @@ def test_what_never_varies_is_said_so() -> None:
         assert row["verdict"] == "never varies: there is nothing to forecast"
         assert row["variance_ratio"] is None
         assert row["p_value"] is None
+
+
+def few_rows(counts: list[int], click: list[int], **options: Any) -> Panel:
+    dates = [day(number) for number in range(len(counts))]
+    table = pl.DataFrame({"date": dates, "click": click, "count": counts})
+    return Panel.from_counts(table, unit=None, cohort=None, behaviors=["click"], **options)
+
+
+ODD: dict[str, tuple[Panel, list[str]]] = {
+    "nothing arrived": (few_rows([0] * 30, [0] * 30), ["constant", "constant"]),
+    "one row": (few_rows([1], [1]), ["too few", "too few"]),
+    "one arrival in a year": (few_rows([1], [1], end=day(364)), ["too few", "constant"]),
+    "one arrival a day": (few_rows([1] * 30, [0, 1, 1] * 10), ["too few", "too few"]),
+    "the same every day": (few_rows([100] * 90, [1] * 90), ["chance", "constant"]),
+    "large counts": (few_rows([10**9] * 30, [0, 1] * 15), ["chance", "swing"]),
+    "Mondays only": (few_rows([9, 0, 0, 0, 0, 0, 0] * 12, [0] * 84), ["too few", "constant"]),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+@pytest.mark.filterwarnings("error")
+def test_an_odd_panel_is_told_of_in_plain_values(name: str) -> None:
+    panel, outcomes = ODD[name]
+    found = panel.explore()
+    assert found.to_frame("polars")["outcome"].to_list() == outcomes
+    json.dumps(found.payload(), default=str, allow_nan=False)
 
 
 def test_hours_are_held_against_hours_of_the_week() -> None:

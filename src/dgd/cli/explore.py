@@ -34,14 +34,16 @@ def explore(
 
     Example: dgd explore world/counts.csv --behaviors click,like,share --chart explore.html
     """
-    from dgd.report.charts.exploration import exploration_chart
-    from dgd.report.charts.files import check_chart_target, save_chart
-
     if chart is not None:
+        from dgd.report.charts.files import check_chart_target
+
         check_chart_target(chart, table.files)
     panel = table.read()
     found = panel.explore()
     if chart is not None:
+        from dgd.report.charts.exploration import exploration_chart
+        from dgd.report.charts.files import save_chart
+
         save_chart(exploration_chart(found), chart)
     if as_json:
         print_json(found.payload())

@@ -24,9 +24,9 @@ class Departures:
     """y - n p."""
     noise: Float[np.ndarray, "period cell"]
     """n u: the variance of y by chance alone."""
-    pull: Float[np.ndarray, "period cell"]
-    """n sqrt(u / N): how strongly a period draws its season's mean; its square is the variance
-    that goes into the mean, products of two are the covariance of their departures."""
+    share: Float[np.ndarray, "period cell"]
+    """n / N: how much of its season's mean is the period itself; 1 where it stands alone, and
+    then it cannot depart."""
     fourth: Float[np.ndarray, "period cell"]
     """What counts that are not Gaussian add to the variance of the squared departure."""
     season: Int[np.ndarray, " period"]
@@ -34,7 +34,13 @@ class Departures:
     @property
     def variance(self) -> Float[np.ndarray, "period cell"]:
         """Of `value`, by chance alone."""
-        return np.maximum(self.noise - self.pull**2, 0.0)
+        return self.noise * (1.0 - self.share)
+
+    @property
+    def pull(self) -> Float[np.ndarray, "period cell"]:
+        """n sqrt(u / N): products of two periods of a season are, but for the sign, the
+        covariance of their departures."""
+        return np.sqrt(self.noise * self.share)
 
 
 def behavior_departures(
@@ -75,7 +81,7 @@ def _departures(
         expected=trials * mean,
         value=counts - trials * mean,
         noise=trials * unit_variance,
-        pull=np.sqrt(trials * share * unit_variance),
+        share=share,
         fourth=trials * unit_fourth * weight**2,
         season=season,
     )

@@ -40,9 +40,9 @@ class Movement:
 
 def together(departures: Departures) -> Movement:
     """The movement of all cells' sum."""
-    shared = 0.0
+    shared, all_pull = 0.0, departures.pull
     for season in range(departures.season.max() + 1):
-        pull = departures.pull[departures.season == season]
+        pull = all_pull[departures.season == season]
         common = pull @ pull.T
         shared += float((common**2).sum() - (np.diagonal(common) ** 2).sum())
     value = departures.value.sum(1, keepdims=True)
@@ -52,10 +52,10 @@ def together(departures: Departures) -> Movement:
 
 def cell_by_cell(departures: Departures) -> Movement:
     """The movements of every cell by itself."""
-    shared = 0.0
+    shared, all_pull = 0.0, departures.pull
     for season in range(departures.season.max() + 1):
-        pull = departures.pull[departures.season == season] ** 2
-        shared += float((pull.sum(0) ** 2 - (pull**2).sum(0)).sum())
+        squared = all_pull[departures.season == season] ** 2
+        shared += float((squared.sum(0) ** 2 - (squared**2).sum(0)).sum())
     return _movement(departures, departures.value, departures.variance, shared)
 
 

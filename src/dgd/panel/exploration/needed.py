@@ -26,8 +26,7 @@ WORTH_SEEING = 0.1
 """The movement looked for, as a part of the rate; or one as large as chance, if that is more."""
 WIDEST_NOISE = 0.5
 """Arrivals are too few where chance alone moves a day's rate by more than this part of it."""
-MOST_PERIODS = 100_000
-_FREEDOMS = np.unique(np.geomspace(1, MOST_PERIODS, 500).astype(np.int64))
+_FREEDOMS = np.unique(np.geomspace(1, 10_000, 500).astype(np.int64))
 
 
 def sharpness_of(departures: Departures, ceiling: np.ndarray | None = None) -> float:
@@ -78,7 +77,7 @@ def smallest_movement(movement: Movement, sharpness: float) -> float:
     """The smallest movement that the periods at hand would have shown, as a part of the rate."""
     if not sharpness > 0 or not movement.freedom > 0:
         return math.nan
-    ratio = chdtri(movement.freedom, LEVEL) / chdtri(movement.freedom, POWER)
+    ratio = chdtri(movement.freedom, LEVEL / LOOKS) / chdtri(movement.freedom, POWER)
     return math.sqrt((ratio - 1.0) / sharpness)
 
 
