@@ -92,21 +92,27 @@ def test_chance_is_seldom_called_a_movement_or_a_memory(rate: float, arrivals: f
     assert np.mean(outside) <= 0.08
 
 
-def test_the_expected_squares_are_those_of_many_draws() -> None:
-    """Variances, and the spread of their sum that p-values rest on, against simulation."""
+@pytest.mark.parametrize(
+    ("rate", "most", "season"),
+    [(0.35, 9, np.arange(21) % 7), (0.04, 3, np.zeros(80, np.int64))],
+    ids=["common", "rare"],
+)
+def test_the_expected_squares_are_those_of_many_draws(
+    rate: float, most: int, season: np.ndarray
+) -> None:
+    """Their mean, and the variance that p-values rest on, against simulation; behaviours that
+    are rare have squares that vary far more than Gaussian ones."""
     rng = np.random.default_rng(3)
-    season = np.arange(21) % 7
-    arrivals = rng.integers(0, 9, (21, 2)).astype(np.float64)
-    squares, chance, freedom = [], [], []
+    arrivals = rng.integers(1, most, (len(season), 2))
+    squares, expected, spread = [], [], []
     for _ in range(600):
-        shown = rng.binomial(arrivals.astype(int), 0.35).astype(np.float64)
+        shown = rng.binomial(arrivals, rate)
         found = behavior_departures(shown, arrivals, season)
         squares.append((found.value.sum(1) ** 2).sum())
-        chance.append(found.variance.sum())
-        freedom.append(together(found).freedom)
-    assert np.mean(squares) == pytest.approx(np.mean(chance), rel=0.06)
-    spread = 2 * np.mean(squares) ** 2 / np.var(squares)
-    assert np.median(freedom) == pytest.approx(spread, rel=0.2)
+        expected.append(found.variance.sum())
+        spread.append(2 * expected[-1] ** 2 / together(found).freedom if expected[-1] else 0.0)
+    assert np.mean(squares) == pytest.approx(np.mean(expected), rel=0.06)
+    assert np.mean(spread) == pytest.approx(np.var(squares), rel=0.25)
 
 
 def test_ratio_and_autocorrelation_are_those_of_plain_loops() -> None:
