@@ -45,11 +45,10 @@ def test_everything_is_told_as_json(call: list[object], panel: Panel) -> None:
     assert len(told["daily"]) == 2 * 70
 
 
-@pytest.mark.parametrize(("ending", "start"), [("svg", b"<svg"), ("png", b"\x89PNG")])
-def test_a_chart_is_written(call: list[object], tmp_path: Path, ending: str, start: bytes) -> None:
-    chart = tmp_path / f"explore.{ending}"
+def test_a_chart_is_written(call: list[object], tmp_path: Path) -> None:
+    chart = tmp_path / "explore.svg"
     assert f"wrote {chart}" in done(*call, "--chart", chart).stdout
-    assert chart.read_bytes().startswith(start)
+    assert chart.read_bytes().startswith(b"<svg")
 
 
 def test_a_chart_that_cannot_be_is_refused_before_the_table_is_read(tmp_path: Path) -> None:

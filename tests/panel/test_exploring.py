@@ -198,7 +198,7 @@ def test_fewer_arrivals_need_more_days() -> None:
 def test_the_days_needed_show_a_lasting_movement_of_a_tenth() -> None:
     needed = row_of(panel_of_counts(CONSTANT, 200, 1))["days_needed"]
     seen = []
-    for seed in range(30):
+    for seed in range(20):
         rates = 0.3 + 0.03 * ar1(needed, 1, 0.8, seed) + np.zeros((needed, 3))
         seen.append(row_of(panel_of_counts(rates, 200, seed))["outcome"] == "drift")
     assert 0.6 < np.mean(seen) < 1.0
