@@ -52,9 +52,9 @@ SENTENCES = {
 
 @pytest.mark.parametrize("world", WORLDS)
 def test_a_made_world_gets_its_own_sentence(world: str) -> None:
-    rows = [row_of(panel_of_counts(WORLDS[world](seed), 100, seed)) for seed in range(10)]
+    rows = [row_of(panel_of_counts(WORLDS[world](seed), 100, seed)) for seed in range(6)]
     right = [row for row in rows if row["outcome"] == world]
-    assert len(right) >= 8
+    assert len(right) >= 5
     assert {row["verdict"] for row in right} == {SENTENCES[world]}
 
 
@@ -86,7 +86,7 @@ def test_the_variance_ratio_of_a_drift_is_what_its_size_gives() -> None:
 
 @pytest.mark.parametrize(("rate", "arrivals"), [(0.03, 3), (0.3, 50), (0.5, 1)])
 def test_chance_is_seldom_called_a_movement_or_a_memory(rate: float, arrivals: float) -> None:
-    found = [movement_of(np.full((DAYS, 3), rate), arrivals, seed) for seed in range(200)]
+    found = [movement_of(np.full((DAYS, 3), rate), arrivals, seed) for seed in range(120)]
     assert np.mean([movement.p_value < 0.05 for movement in found]) <= 0.08
     outside = [abs(movement.autocorrelation) > movement.chance_band for movement in found]
     assert np.mean(outside) <= 0.08
@@ -105,7 +105,7 @@ def test_the_expected_squares_are_those_of_many_draws(
     rng = np.random.default_rng(3)
     arrivals = rng.integers(1, most, (len(season), 2))
     squares, expected, spread = [], [], []
-    for _ in range(600):
+    for _ in range(300):
         shown = rng.binomial(arrivals, rate)
         found = behavior_departures(shown, arrivals, season)
         squares.append((found.value.sum(1) ** 2).sum())
@@ -198,7 +198,7 @@ def test_fewer_arrivals_need_more_days() -> None:
 def test_the_days_needed_show_a_lasting_movement_of_a_tenth() -> None:
     needed = row_of(panel_of_counts(CONSTANT, 200, 1))["days_needed"]
     seen = []
-    for seed in range(20):
+    for seed in range(12):
         rates = 0.3 + 0.03 * ar1(needed, 1, 0.8, seed) + np.zeros((needed, 3))
         seen.append(row_of(panel_of_counts(rates, 200, seed))["outcome"] == "drift")
     assert 0.6 < np.mean(seen) < 1.0
