@@ -42,6 +42,7 @@ from .forecasting.predictive import Predictive as Predictive
 from .forecasting.protocol import Fitted as Fitted
 from .forecasting.protocol import Forecaster as Forecaster
 from .learning.settings import Settings as Settings
+from .panel.exploration.exploring import Exploration as Exploration
 from .panel.panel import Panel as Panel
 from .panel.split import Split as Split
 from .scoring.backtesting import Backtest as Backtest

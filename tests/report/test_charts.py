@@ -100,6 +100,6 @@ def test_a_picture_is_a_png(chart: alt.TopLevelMixin, tmp_path: Path) -> None:
 def test_another_ending_is_refused_and_nothing_written(
     chart: alt.TopLevelMixin, tmp_path: Path
 ) -> None:
-    with pytest.raises(dgd.InputError, match=r"neither \.html nor \.png; choose one of these"):
+    with pytest.raises(dgd.InputError, match=r"neither \.html, \.png nor \.svg; choose one"):
         save_chart(chart, tmp_path / "chart.pdf")
     assert list(tmp_path.iterdir()) == []

@@ -19,6 +19,7 @@ import dgd
 from dgd.report import (
     counts_chart,
     demand_curve_chart,
+    exploration_chart,
     people_chart,
     population_chart,
     save_chart,
@@ -125,6 +126,7 @@ def choice_fit_with(labels: list[str]) -> dgd.choice.ChoiceFit:
 CHARTS: dict[str, Callable[[dgd.Fit], alt.TopLevelMixin]] = {
     "population": population_chart,
     "counts": counts_chart,
+    "exploration": lambda fit: exploration_chart(fit.panel.explore()),
     "people": people_chart,
 }
 DEMAND_CHARTS: dict[str, Callable[[dgd.choice.ChoiceFit], alt.TopLevelMixin]] = {

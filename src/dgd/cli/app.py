@@ -8,6 +8,7 @@ from dgd.cli.check import check
 from dgd.cli.commands import EXIT_CODES, command
 from dgd.cli.count import count
 from dgd.cli.demo import demo
+from dgd.cli.explore import explore
 from dgd.cli.fit import fit
 from dgd.cli.forecast import forecast
 from dgd.cli.info import info
@@ -24,7 +25,7 @@ app = typer.Typer(
 )
 
 
-for _function in (demo, simulate, count, fit, forecast, info, check, backtest, reproduce):
+for _function in (demo, simulate, count, explore, fit, forecast, info, check, backtest, reproduce):
     app.command()(command(_function))
 
 app.add_typer(choice.app)

@@ -18,6 +18,7 @@ from dgd.errors import InputError
 from dgd.model.patterns import behavior_bits
 from dgd.panel import grids
 from dgd.panel.contexts import EventCounts
+from dgd.panel.exploration.exploring import Exploration, explore
 from dgd.panel.grids import Axes, Columns
 from dgd.tables.frames import from_polars, to_polars
 from dgd.tables.labels import Label
@@ -235,6 +236,16 @@ class Panel:
             ),
             features=np.concatenate([self.features[: self.days], grid]),
         )
+
+    def explore(self) -> Exploration:
+        """What the panel holds, and whether dynamics could beat an average on it at all.
+
+        Nothing is fitted. Every behaviour's rate and the arrivals are held against their
+        weekday means (in tables by hours, those of every hour of the week): whether they vary
+        from day to day more than chance alone lets them, and whether yesterday tells about
+        today. `report.exploration_chart` draws the result.
+        """
+        return explore(self)
 
     def to_frame(self, kind: str | None = None) -> Any:
         """The counts as the long table they were read from, context columns included; patterns

@@ -2,6 +2,8 @@ from .charts.counts import counts_chart as counts_chart
 from .charts.counts import counts_table as counts_table
 from .charts.demand_curves import demand_curve_chart as demand_curve_chart
 from .charts.demand_curves import demand_curve_table as demand_curve_table
+from .charts.exploration import exploration_chart as exploration_chart
+from .charts.exploration import exploration_table as exploration_table
 from .charts.files import save_chart as save_chart
 from .charts.people import people_chart as people_chart
 from .charts.people import people_density_table as people_density_table

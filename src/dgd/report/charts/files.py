@@ -1,5 +1,6 @@
-"""Charts as files: HTML that opens offline, and PNG."""
+"""Charts as files: HTML that opens offline, and pictures as PNG and SVG."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -7,21 +8,32 @@ import altair as alt
 import vl_convert
 
 from dgd.errors import InputError
-from dgd.files.atomic import write_atomically
+from dgd.files.atomic import check_target, write_atomically
 from dgd.report.charts.drawable import drawable
 from dgd.report.charts.page import page_of, vega_lite_version
 
+ENDINGS = (".html", ".png", ".svg")
 PIXELS_PER_POINT = 2.0
 
 
+def check_chart_target(path: Path, inputs: Iterable[Path | None] = ()) -> None:
+    """Refuse before any work a file that no chart could be written to after it."""
+    _refuse_other_endings(path)
+    check_target(path, inputs)
+
+
 def save_chart(chart: alt.TopLevelMixin, path: Path) -> None:
-    """Write `chart` as .html, with everything it needs inside, or as .png."""
-    if path.suffix == ".html":
-        write_atomically(path, page_of(_spec(chart)).encode())
-    elif path.suffix == ".png":
-        write_atomically(path, _picture(_spec(chart)))
-    else:
-        raise InputError(f'chart file "{path}" is neither .html nor .png; choose one of these.')
+    """Write `chart` as .html, with everything it needs inside, or as .png or .svg."""
+    _refuse_other_endings(path)
+    made = {".html": _page, ".png": _picture, ".svg": _drawing}[path.suffix]
+    write_atomically(path, made(_spec(chart)))
+
+
+def _refuse_other_endings(path: Path) -> None:
+    if path.suffix not in ENDINGS:
+        raise InputError(
+            f'chart file "{path}" is neither .html, .png nor .svg; choose one of these.'
+        )
 
 
 def _spec(chart: alt.TopLevelMixin) -> dict[str, Any]:
@@ -30,9 +42,20 @@ def _spec(chart: alt.TopLevelMixin) -> dict[str, Any]:
         return dict(drawable(chart.to_dict()))
 
 
+def _page(spec: dict[str, Any]) -> bytes:
+    return page_of(spec).encode()
+
+
 def _picture(spec: dict[str, Any]) -> bytes:
     return bytes(
         vl_convert.vegalite_to_png(
             spec, vl_version=vega_lite_version(), scale=PIXELS_PER_POINT, allowed_base_urls=[]
         )
     )
+
+
+def _drawing(spec: dict[str, Any]) -> bytes:
+    drawn: str = vl_convert.vegalite_to_svg(
+        spec, vl_version=vega_lite_version(), allowed_base_urls=[]
+    )
+    return drawn.encode()

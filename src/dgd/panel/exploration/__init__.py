@@ -1,0 +1,1 @@
+"""What a table holds before any fit, and whether dynamics could beat an average on it."""
