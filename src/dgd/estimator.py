@@ -1,6 +1,7 @@
 """DGD: settings that can be fitted to a panel."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -8,6 +9,9 @@ import equinox as eqx
 import jax
 from jaxtyping import Array, Float
 
+from dgd.anchoring.anchor import Anchor
+from dgd.anchoring.arrival_anchor import ArrivalAnchor
+from dgd.anchoring.pattern_anchor import PatternAnchor
 from dgd.fit import Fit
 from dgd.learning.building import RECORDED, first_crowd, shape_of
 from dgd.learning.cost import refuse_fit_beyond_memory
@@ -67,7 +71,21 @@ class DGD(Settings):
             best = best_runs(attempts, loss, self.optimizer, progress, keep_on_interrupt)
         fit = Fit(panel, split, maker, best, Settings(**self.as_dict()))
         warn_of_divergence(fit.runs)
-        return fit
+        return replace(fit, anchor=self._anchor(fit))
+
+    def _anchor(self, fit: Fit) -> Anchor | None:
+        """What forecasts of the fit start from, chosen on its training and validation days."""
+        panel, split = fit.panel, fit.split
+        patterns = arrivals = None
+        if self.anchor == "history":
+            swings, weekdays = self.tilts in ("swings", "both"), self.tilts in ("weekdays", "both")
+            patterns = PatternAnchor.chosen(panel, split, swings=swings, weekdays=weekdays)
+        if self.arrival_anchor == "smoothers":
+            arrivals = ArrivalAnchor.chosen(panel, split)
+        if patterns is None and arrivals is None:
+            return None
+        anchor = Anchor(patterns, arrivals, learned_spread=self.spread == "learned")
+        return anchor if self.departures == "none" else anchor.weighed(panel, split, fit.predict)
 
     def _attempts(
         self, panel: Panel, split: Split, maker: FeatureMaker, seeds: Sequence[int]

@@ -12,10 +12,13 @@ import polars as pl
 from jaxtyping import Int
 from narwhals.typing import IntoFrame
 
+from dgd.anchoring.anchor import Anchor
+from dgd.anchoring.stored import anchor_restored, anchor_stored
 from dgd.errors import InputError
 from dgd.files import declared
 from dgd.files.tensors import Tensors
 from dgd.forecasting.forecast import Forecast
+from dgd.forecasting.predictive import Predictive
 from dgd.forecasting.protocol import refuse_horizon
 from dgd.forecasting.rollout import states_at_dawn
 from dgd.forecasting.trained_forecaster import forecaster_data
@@ -41,6 +44,8 @@ class Fit(WalkingForecaster):
     """A fitted model: one parameter set per seed, with the panel it was fitted on."""
 
     settings: Settings
+    anchor: Anchor | None = None
+    """What forecasts start from; without it they are the model's alone."""
 
     holds: ClassVar[str] = "fit"
 
@@ -48,6 +53,18 @@ class Fit(WalkingForecaster):
     def crowds(self) -> tuple[Crowd, ...]:
         """Each seed's parameters."""
         return self.parameters
+
+    def predict(
+        self, origins: Int[np.ndarray, " origin"], horizon: int, panel: Panel | None = None
+    ) -> Predictive:
+        """Arrivals and joint probabilities for many origins (day numbers) at once: those of the
+        model, pooled with its anchor by the share that the model has earned.
+
+        `panel` knows more of the future than the fit's own, where that is needed.
+        """
+        panel = panel or self.panel
+        found = super().predict(origins, horizon, panel)
+        return found if self.anchor is None else self.anchor.joined(found, panel, origins)
 
     def forecast(
         self,
@@ -151,7 +168,9 @@ class Fit(WalkingForecaster):
 
     def stored(self) -> tuple[dict[str, Any], Tensors]:
         facts, tensors = super().stored()
-        return {"settings": self.settings.as_dict(), **facts}, tensors
+        anchor, weights = anchor_stored(self.anchor)
+        about = {"settings": self.settings.as_dict(), "anchor": anchor, **facts}
+        return about, {**tensors, **weights}
 
     @classmethod
     def restored(cls, facts: dict[str, Any], tensors: Tensors) -> "Fit":
@@ -161,4 +180,4 @@ class Fit(WalkingForecaster):
         with computing():
             template = first_crowd(settings, shape, Start.blank(shape), seed=0)
             runs = restored_runs(facts["runs"], tensors, template)
-        return cls(panel, split, maker, runs, settings)
+        return cls(panel, split, maker, runs, settings, anchor_restored(facts, tensors, panel))

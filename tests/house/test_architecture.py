@@ -21,6 +21,7 @@ ORDER = (
     "panel",
     "learning",
     "forecasting",
+    "anchoring",
     "scoring",
     "fit",
     "estimator",

@@ -30,6 +30,11 @@ _CHOICES = {
     "start": ("best", *STARTS),
     "calendar": ("auto", "weekday", "hour", "weekday and hour", "none"),
     "summaries": SUMMARIES,
+    "anchor": ("history", "none"),
+    "tilts": ("both", "swings", "weekdays", "none"),
+    "arrival_anchor": ("smoothers", "none"),
+    "departures": ("weighed", "none"),
+    "spread": ("learned", "given"),
 }
 _LIMITS: Limits = {
     **TRAINING_LIMITS,
@@ -77,6 +82,16 @@ class Settings(ByName):
         behavior_penalty, calendar_penalty: how many times harder the regulariser holds
             the behaviour head's feature, memory, fatigue and environment effects, and the
             arrival head's feature effects, than the other coefficients.
+        anchor: "history", forecasts of joint patterns start from what each cell has shown,
+            smoothed and drawn to its cohort, its unit and all; "none", from the model alone.
+        tilts: which movements that cells share the anchor follows: "swings" from day to day,
+            "weekdays", "both" or "none".
+        arrival_anchor: "smoothers", forecasts of arrivals start from a level and a weekday
+            profile that follow the days; "none", from the model alone.
+        departures: "weighed", the model joins its anchors by the share it earns on the
+            validation days; "none", forecasts are the anchors alone.
+        spread: "learned", arrivals scatter around a forecast as they did around past ones of
+            the same cohort; "given", by `dispersion`.
     """
 
     components: int = 2
@@ -101,6 +116,11 @@ class Settings(ByName):
     dispersion: float = 50.0
     behavior_penalty: float = 3000.0
     calendar_penalty: float = 1.0
+    anchor: str = "history"
+    tilts: str = "both"
+    arrival_anchor: str = "smoothers"
+    departures: str = "weighed"
+    spread: str = "learned"
 
     def __post_init__(self) -> None:
         check_settings(self, _LIMITS, _CHOICES)
@@ -136,5 +156,7 @@ PAPER: dict[str, Any] = {
     "epochs": 120,
     "patience": 20,
     "behavior_penalty": 1.0,
+    "anchor": "none",
+    "arrival_anchor": "none",
 }
 """Where the paper's choices differ from the library's."""

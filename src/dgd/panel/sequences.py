@@ -56,7 +56,7 @@ def days_ahead(
     """
     last = int(origins.max()) + horizon
     dates = panel.period.range(panel.dates[0], last + 1)
-    effort, features = _known_until(panel, dates)
+    effort, features = known_until(panel, dates)
     known = maker.known(panel, dates, features)
     summaries = jnp.asarray(maker.summaries(panel)[origins + 1])
     size = jnp.asarray(panel.size[np.minimum(origins + 1, panel.days - 1)])
@@ -68,7 +68,7 @@ def days_ahead(
     ]
 
 
-def _known_until(panel: Panel, dates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def known_until(panel: Panel, dates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Effort and features on `dates`; effort is 1 beyond the panel where none was given."""
     beyond = len(dates) - len(panel.known_dates)
     if beyond <= 0:

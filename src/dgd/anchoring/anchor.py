@@ -1,0 +1,99 @@
+"""The anchor of a fit: what the past alone expects, and how much of the model joins it.
+
+A forecast is a pool of two: counts so far, smoothed and shrunken (`PatternAnchor`,
+`ArrivalAnchor`), and the trained model with its departures from them. How much of the model
+enters is decided by evidence on the validation days. Where it has earned nothing the forecast
+is the anchor exactly.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from dgd.anchoring.arrival_anchor import ArrivalAnchor
+from dgd.anchoring.evidence import POOLS, earned_share
+from dgd.anchoring.pattern_anchor import LEAST_PROBABILITY, PatternAnchor
+from dgd.anchoring.weighing import blocks_of
+from dgd.forecasting.predictive import Predictive
+from dgd.panel.panel import Panel
+from dgd.panel.split import Split
+
+Predict: TypeAlias = Callable[[Int[np.ndarray, " origin"], int], Predictive]
+"""Forecasts of the model alone."""
+
+
+@dataclass(frozen=True, eq=False)
+class Anchor:
+    """What a forecast starts from; parts that were not asked for are missing."""
+
+    patterns: PatternAnchor | None
+    arrivals: ArrivalAnchor | None
+    pattern_share: float = 0.0
+    """Share of the model in the joint patterns."""
+    arrival_share: float = 0.0
+    """Share of the model in the arrivals."""
+    learned_spread: bool = True
+    """Whether arrivals scatter as they did around past forecasts, or as the model was told."""
+
+    def weighed(self, panel: Panel, split: Split, predict: Predict) -> "Anchor":
+        """The same anchor with the shares that the model earns on the validation days."""
+        days = np.arange(split.train_stop, split.validation_stop)
+        pattern_losses = np.zeros((len(POOLS), len(days)))
+        arrival_losses = np.zeros((len(POOLS), len(days)))
+        for step in blocks_of(days):
+            origins = np.arange(split.train_stop - 1, split.validation_stop - step)
+            model = predict(origins, step).at(-1).averaged()
+            recorded = panel.patterns[origins + step]
+            at = slice(step - 1, None)
+            if self.patterns is not None:
+                own = self.patterns.predict(panel, origins, step)[-1]
+                pattern_losses[:, at] += _nll(recorded, own, model.patterns[0, 0])
+            if self.arrivals is not None:
+                expected = self.arrivals.predict(panel, origins, step)[-1]
+                arrival_losses[:, at] += _miss(recorded, expected, model.arrivals[0, 0])
+        return Anchor(
+            self.patterns,
+            self.arrivals,
+            earned_share(pattern_losses),
+            earned_share(arrival_losses),
+            self.learned_spread,
+        )
+
+    def joined(
+        self, model: Predictive, panel: Panel, origins: Int[np.ndarray, " origin"]
+    ) -> Predictive:
+        """The forecast of the model, pooled with what the past alone expects."""
+        arrivals, patterns, spread = model.arrivals, model.patterns, model.dispersion
+        if self.patterns is not None:
+            own = self.patterns.predict(panel, origins, model.horizon)
+            patterns = pool(own, patterns, self.pattern_share)
+        if self.arrivals is not None:
+            arrivals = pool(
+                self.arrivals.predict(panel, origins, model.horizon), arrivals, self.arrival_share
+            )
+            if self.learned_spread:
+                spread = self.arrivals.dispersion_at(model.horizon)
+        return Predictive(arrivals, patterns, spread)
+
+
+def pool(anchor: np.ndarray, model: np.ndarray, share: float) -> np.ndarray:
+    """A linear pool for every seed; without a share it is the anchor, bit by bit."""
+    return np.asarray((1 - share) * anchor + share * model if share else anchor + 0.0 * model)
+
+
+def _nll(
+    counts: Int[np.ndarray, "day unit cohort pattern"], own: np.ndarray, model: np.ndarray
+) -> Float[np.ndarray, "pool day"]:
+    likely = [np.maximum(pool(own, model, share), LEAST_PROBABILITY) for share in POOLS]
+    return np.stack([-(counts * np.log(one)).sum((1, 2, 3)) for one in likely])
+
+
+def _miss(
+    counts: Int[np.ndarray, "day unit cohort pattern"], own: np.ndarray, model: np.ndarray
+) -> Float[np.ndarray, "pool day"]:
+    total = counts.sum((1, 2, 3))
+    found = [np.abs(pool(own, model, share).sum((1, 2)) - total) for share in POOLS]
+    return np.stack(found)

@@ -1,0 +1,134 @@
+"""The arrivals that the past alone expects: pools of smoothers of the total and of every cell.
+
+The total is forecast twice, by smoothers of the total itself and by the sum of those of the
+cells. Each is better on some tables, and half of each is better than most; cells share the result
+in proportion to their own forecasts.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from dgd.anchoring.exposure import Exposed
+from dgd.anchoring.seasons import cycle_length, places
+from dgd.anchoring.weighing import block_of, blocks_of, scored_days, soft_weights
+from dgd.model.negative_binomial import LARGEST_DISPERSION
+from dgd.panel.panel import Panel
+from dgd.panel.sequences import known_until
+from dgd.panel.split import Split
+
+SOFTNESS = 0.1
+"""By which share errors may differ without being told apart."""
+RECENT = 56.0
+"""Half-life, in days, of what an error says about a candidate."""
+LEAST_ARRIVALS = 1e-9
+"""Arrivals that a cell is expected to have at least: nothing is impossible."""
+POOLED_DAYS = 28.0
+"""Days of a cohort that weigh as much as what all cohorts say about its scatter."""
+
+Shares = Float[np.ndarray, "block candidate"]
+
+
+@dataclass(frozen=True, eq=False)
+class ArrivalAnchor:
+    """Weights of the candidates, found at past origins."""
+
+    cycle: int
+    blocks: tuple[int, ...]
+    totals: Shares
+    cells: Shares
+    dispersion: Float[np.ndarray, "block cohort"]
+    """r of each cohort's arrivals around the forecast, as past errors scattered."""
+
+    @staticmethod
+    def chosen(panel: Panel, split: Split) -> "ArrivalAnchor":
+        """Weigh the candidates by forecasts of training and validation days."""
+        arrivals = panel.arrivals[: split.validation_stop].astype(np.float64)
+        days = scored_days(split)
+        blocks = blocks_of(days)
+        cycle = cycle_length(panel, split.train_stop)
+        cells = Exposed.cells(arrivals, panel.effort if panel.has_effort else None)
+        totals, parts = (
+            soft_weights(_losses(panel, series, days, blocks, cycle), SOFTNESS, own=1.0)
+            for series in (cells.total(), cells)
+        )
+        flat = np.full((len(blocks), len(panel.cohorts)), np.inf)
+        anchor = ArrivalAnchor(cycle, blocks, totals, parts, flat)
+        return replace(anchor, dispersion=anchor._scatter(panel, days, arrivals))
+
+    def predict(
+        self, panel: Panel, origins: Int[np.ndarray, " origin"], horizon: int
+    ) -> Float[np.ndarray, "step origin unit cohort"]:
+        """Expected arrivals of every step after each origin."""
+        last = int(origins.max())
+        arrivals = panel.arrivals[: last + 1].astype(np.float64)
+        dates = panel.period.range(panel.dates[0], last + horizon + 1)
+        effort = known_until(panel, dates)[0] if panel.has_effort else None
+        cells = Exposed.cells(arrivals, effort)
+        total = cells.total()
+        known = places(panel, np.arange(len(arrivals)), self.cycle)
+        found = np.zeros((horizon, len(origins), *arrivals.shape[1:]))
+        walks = zip(total.walked(known, self.cycle), cells.walked(known, self.cycle), strict=True)
+        for origin, (of_total, of_cells) in enumerate(walks):
+            for number in np.flatnonzero(origins == origin):
+                for step in range(1, horizon + 1):
+                    row, day = block_of(step, self.blocks), origin + step
+                    place = int(places(panel, np.array(day), self.cycle))
+                    whole = float((self.totals[row] @ total.ahead(of_total, day, place))[0])
+                    parts = self.cells[row] @ cells.ahead(of_cells, day, place) + LEAST_ARRIVALS
+                    # half of the total's own forecast, half of the sum of the cells'
+                    scaled = parts * (0.5 + 0.5 * whole / parts.sum())
+                    found[step - 1, number] = scaled.reshape(arrivals.shape[1:])
+        if effort is not None:  # without effort nobody is reached
+            steps = np.arange(1, horizon + 1)[:, None]
+            found = np.where(effort[origins + steps] > 0, found, 0.0)
+        return found
+
+    def dispersion_at(self, horizon: int) -> Float[np.ndarray, "1 step 1 1 cohort"]:
+        """r of every step ahead."""
+        rows = [block_of(step, self.blocks) for step in range(1, horizon + 1)]
+        return self.dispersion[rows][None, :, None, None, :]
+
+    def _scatter(
+        self, panel: Panel, days: Int[np.ndarray, " target"], arrivals: np.ndarray
+    ) -> Float[np.ndarray, "block cohort"]:
+        """Moment estimates of r from errors at past origins, cohorts drawn to all of them."""
+        found = np.zeros((len(self.blocks), arrivals.shape[2]))
+        for row, step in enumerate(self.blocks):
+            targets = days[days >= step]
+            mean = self.predict(panel, targets - step, step)[-1]
+            excess = ((arrivals[targets] - mean) ** 2 - mean).sum((0, 1))
+            square = (mean**2).sum((0, 1))
+            weight = len(targets) / (len(targets) + POOLED_DAYS)
+            pooled = max(excess.sum() / max(square.sum(), LEAST_ARRIVALS), 0.0)
+            own = np.maximum(excess / np.maximum(square, LEAST_ARRIVALS), 0.0)
+            inverse = weight * own + (1 - weight) * pooled
+            found[row] = 1 / np.maximum(inverse, 1 / LARGEST_DISPERSION)
+        return found
+
+
+def _losses(
+    panel: Panel,
+    series: Exposed,
+    days: Int[np.ndarray, " target"],
+    blocks: tuple[int, ...],
+    cycle: int,
+) -> Float[np.ndarray, "block candidate"]:
+    """Errors of every candidate, relative to the least: the square of mean root absolute errors,
+    in which a few extraordinary days do not decide."""
+    known = len(series.counts)
+    roots = np.zeros((len(blocks), series.candidates(cycle)))
+    weights = np.zeros(len(blocks))
+    scored = set(days.tolist())
+    for origin, states in enumerate(series.walked(places(panel, np.arange(known), cycle), cycle)):
+        for row, step in enumerate(blocks):
+            day = origin + step
+            if day not in scored:
+                continue
+            expected = series.ahead(states, day, int(places(panel, np.array(day), cycle)))
+            weight = 2.0 ** (-(known - 1 - day) / RECENT)
+            roots[row] += weight * np.sqrt(np.abs(expected - series.counts[day]).sum(1))
+            weights[row] += weight
+    errors = (roots / weights[:, None]) ** 2
+    return np.asarray(errors / np.maximum(errors.min(1, keepdims=True), LEAST_ARRIVALS))

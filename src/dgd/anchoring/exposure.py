@@ -1,0 +1,76 @@
+"""Arrivals with and without effort taken out: which of the two is steadier is for the data to say.
+
+Effort multiplies how many people are reached. Where it is given, every smoother works twice: on
+arrivals as they are and on arrivals per effort, which the effort of the day ahead turns back.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from dgd.anchoring.smoothers import Smoothed, candidates, smoothed_days
+
+
+@dataclass(frozen=True, eq=False)
+class Exposed:
+    """Series of arrivals, and the effort behind them, known for later days too."""
+
+    counts: Float[np.ndarray, "day series"]
+    effort: Float[np.ndarray, "known series"] | None
+    """None where no effort was given."""
+
+    @staticmethod
+    def cells(
+        arrivals: Float[np.ndarray, "day unit cohort"], effort: np.ndarray | None
+    ) -> "Exposed":
+        """Every cell a series."""
+        counts = arrivals.reshape(len(arrivals), -1)
+        return Exposed(counts, None if effort is None else effort.reshape(len(effort), -1))
+
+    def total(self) -> "Exposed":
+        """The sum of all; its effort is their mean, weighed by arrivals per effort."""
+        counts = self.counts.sum(1, keepdims=True)
+        if self.effort is None:
+            return Exposed(counts, None)
+        worked = self.effort[: len(self.counts)].sum(0)
+        rate = self.counts.sum(0) / np.maximum(worked, 1e-12)
+        mean = self.effort @ rate / max(rate.sum(), 1e-12)
+        return Exposed(counts, mean[:, None])
+
+    def through(self, days: int) -> "Exposed":
+        return Exposed(self.counts[:days], self.effort)
+
+    def walked(
+        self, places: Int[np.ndarray, " day"], cycle: int
+    ) -> Iterator[tuple[Smoothed, Smoothed | None]]:
+        """What smoothers know after every day: of arrivals, and of arrivals per effort."""
+        plain = smoothed_days(self.counts, places, cycle)
+        if self.effort is None:
+            for state in plain:
+                yield state, None
+            return
+        yield from zip(plain, smoothed_days(self._per_effort(), places, cycle), strict=True)
+
+    def ahead(
+        self, states: tuple[Smoothed, Smoothed | None], day: int, place: int
+    ) -> Float[np.ndarray, "candidate series"]:
+        """Arrivals expected on a later day, by every candidate."""
+        plain, relative = states
+        expected = plain.ahead(place)
+        if relative is None or self.effort is None:
+            return expected
+        return np.concatenate([expected, relative.ahead(place) * self.effort[day]])
+
+    def candidates(self, cycle: int) -> int:
+        return candidates(cycle) * (1 if self.effort is None else 2)
+
+    def _per_effort(self) -> Float[np.ndarray, "day series"]:
+        """Arrivals per effort; a day without effort says what the day before it said."""
+        assert self.effort is not None
+        effort = self.effort[: len(self.counts)]
+        rate = np.divide(self.counts, effort, out=np.zeros_like(self.counts), where=effort > 0)
+        for before, (today, worked) in enumerate(zip(rate[1:], effort[1:], strict=True)):
+            today[worked == 0] = rate[before][worked == 0]
+        return rate

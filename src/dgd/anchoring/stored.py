@@ -1,0 +1,120 @@
+"""An anchor as the facts and tensors of a file."""
+
+from typing import Any
+
+import numpy as np
+
+from dgd.anchoring.anchor import Anchor
+from dgd.anchoring.arrival_anchor import ArrivalAnchor
+from dgd.anchoring.chains import Chain
+from dgd.anchoring.levels import Level
+from dgd.anchoring.pattern_anchor import PatternAnchor
+from dgd.anchoring.seasons import CYCLES
+from dgd.anchoring.smoothers import candidates
+from dgd.anchoring.tilts import Tilt
+from dgd.anchoring.weighing import BLOCKS
+from dgd.files import declared
+from dgd.files.tensors import Tensors
+from dgd.model.negative_binomial import LARGEST_DISPERSION
+from dgd.panel.panel import Panel
+
+LEVELS: tuple[Level, ...] = ("all", "cohort")
+LARGEST_STRENGTH = 1e9
+LARGEST_VARIANCE = 1e9
+
+
+def anchor_stored(anchor: Anchor | None) -> tuple[dict[str, Any] | None, Tensors]:
+    """Everything of an anchor that a file must keep."""
+    if anchor is None:
+        return None, {}
+    facts: dict[str, Any] = {
+        "pattern_share": anchor.pattern_share,
+        "arrival_share": anchor.arrival_share,
+        "learned_spread": anchor.learned_spread,
+    }
+    tensors: Tensors = {}
+    if anchor.patterns is not None:
+        own = anchor.patterns
+        facts["patterns"] = {"cycle": own.cycle, "blocks": len(own.blocks)}
+        tensors["anchor/chains"] = np.array(own.chains)
+        tensors["anchor/chain_shares"] = own.chain_shares
+        tensors["anchor/tilts"] = np.array(
+            [(LEVELS.index(tilt.level), *tilt[1:]) for tilt in own.tilts], float
+        ).reshape(-1, 4)
+        tensors["anchor/tilt_shares"] = own.tilt_shares
+        tensors["anchor/shocks"] = np.array([own.shocks[level] for level in LEVELS])
+    if anchor.arrivals is not None:
+        facts["arrivals"] = {
+            "cycle": anchor.arrivals.cycle,
+            "blocks": len(anchor.arrivals.blocks),
+        }
+        tensors["anchor/totals"] = anchor.arrivals.totals
+        tensors["anchor/cells"] = anchor.arrivals.cells
+        tensors["anchor/dispersion"] = anchor.arrivals.dispersion
+    return facts, tensors
+
+
+def anchor_restored(facts: dict[str, Any], tensors: Tensors, panel: Panel) -> Anchor | None:
+    """The anchor of a file; files without one are of fits without one."""
+    if facts.get("anchor") is None:
+        return None
+    about = declared.part(facts, "anchor")
+    patterns = _patterns(about, tensors, panel) if "patterns" in about else None
+    arrivals = _arrivals(about, tensors, panel) if "arrivals" in about else None
+    joint, volume = (declared.number(about, f"{name}_share") for name in ("pattern", "arrival"))
+    if not (0 <= joint <= 1 and 0 <= volume <= 1):
+        raise ValueError("the shares of the model are not numbers from 0 to 1")
+    learned = declared.choice(about, "learned_spread", (True, False))
+    return Anchor(patterns, arrivals, joint, volume, learned)
+
+
+def _rows(facts: dict[str, Any], panel: Panel) -> tuple[int, tuple[int, ...]]:
+    cycle = declared.whole(facts, "cycle", 1, CYCLES[panel.period.name])
+    if cycle not in (1, CYCLES[panel.period.name]):
+        raise ValueError(f"cycle is {cycle}, which is no rhythm of a {panel.period.name}")
+    return cycle, BLOCKS[: declared.whole(facts, "blocks", 1, len(BLOCKS))]
+
+
+def _patterns(about: dict[str, Any], tensors: Tensors, panel: Panel) -> PatternAnchor:
+    cycle, blocks = _rows(declared.part(about, "patterns"), panel)
+    fields = len(Chain._fields)
+    chains = declared.tensor(tensors, "anchor/chains", [None, fields], 0, LARGEST_STRENGTH)
+    if not len(chains) or np.any(chains[:, :4] <= 0):
+        raise ValueError("anchor/chains holds a half-life that is not above 0, or no chain")
+    table = declared.tensor(tensors, "anchor/tilts", [None, 4], 0, LARGEST_VARIANCE)
+    if np.any(table[:, 1:3] > 1) or not np.isin(table[:, 0], range(len(LEVELS))).all():
+        raise ValueError("anchor/tilts holds a level or a share that is not known")
+    tilts = tuple(Tilt(LEVELS[int(level)], *rest) for level, *rest in table.tolist())
+    shocks = declared.tensor(tensors, "anchor/shocks", [len(LEVELS)], 0, LARGEST_VARIANCE)
+    rows = len(blocks)
+    return PatternAnchor(
+        cycle,
+        blocks,
+        tuple(Chain(*row) for row in chains.tolist()),
+        _shares(tensors, "anchor/chain_shares", rows, len(chains)),
+        tilts,
+        _shares(tensors, "anchor/tilt_shares", rows, 1 + len(tilts)),
+        dict(zip(LEVELS, shocks.tolist(), strict=True)),
+    )
+
+
+def _arrivals(about: dict[str, Any], tensors: Tensors, panel: Panel) -> ArrivalAnchor:
+    cycle, blocks = _rows(declared.part(about, "arrivals"), panel)
+    rows = len(blocks)
+    count = candidates(cycle) * (2 if panel.has_effort else 1)
+    shape = [rows, len(panel.cohorts)]
+    spread = declared.tensor(tensors, "anchor/dispersion", shape, 1e-9, LARGEST_DISPERSION)
+    return ArrivalAnchor(
+        cycle,
+        blocks,
+        _shares(tensors, "anchor/totals", rows, count),
+        _shares(tensors, "anchor/cells", rows, count),
+        spread,
+    )
+
+
+def _shares(tensors: Tensors, name: str, rows: int, columns: int) -> np.ndarray:
+    found = declared.tensor(tensors, name, [rows, columns], 0, 1)
+    if np.any(np.abs(found.sum(1) - 1) > 1e-6):
+        raise ValueError(f"{name} are shares that do not add up to 1")
+    return found

@@ -1,0 +1,162 @@
+r"""Tilts: swings and weekdays that move the behaviours of many cells together.
+
+A tilt adds the same number to the log-odds of a behaviour in all cells of a cohort, or in all
+cells: q(y) becomes proportional to q(y) exp(sum_h s_h y_h). What is added has two parts,
+
+.. math:: s_t = l_t + w_{d(t)}, \qquad l_t = \phi\, l_{t-1} + \text{noise}, \qquad
+    l \sim N(0, f v), \quad w_d \sim N(0, v_w)
+
+a level that a day carries over to the next and an effect of the weekday that stays. Days
+also have shocks of their own, of variance (1 - f) v, which say nothing about tomorrow and
+must not be taken for either; v is the variance of what a day's log-odds move beyond chance.
+Both parts are filtered from day to day as in a dynamic generalised linear model: the score of
+the day's counts, weighed by its information, moves the mean of the normal belief.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from dgd.anchoring.chains import normalized
+from dgd.anchoring.levels import Daily, Level, pooled
+from dgd.model.patterns import behavior_bits
+
+Beliefs: TypeAlias = Float[np.ndarray, "day group effect behavior"]
+"""Means of a group's level (effect 0) and weekday effects (1, 2, ...) after every day."""
+
+
+class Tilt(NamedTuple):
+    """One candidate."""
+
+    level: Level
+    retention: float
+    """phi of the level."""
+    lasting: float
+    """f: which share of a day's own movement is the level; the rest is a shock of that day."""
+    weekday: float
+    """Variance of weekday effects, 0 without them."""
+
+
+_SWINGS = tuple((phi, share, 0.0) for phi in (0.3, 0.6, 0.9) for share in (0.3, 1.0))
+_WEEKDAYS = tuple((0.0, 0.0, variance) for variance in (0.003, 0.01, 0.03))
+_BOTH = tuple((0.3, 0.5, variance) for variance in (0.003, 0.01))
+SMALLEST = 1e-8
+"""A variance that leaves a part at zero without dividing by it."""
+
+
+def candidate_tilts(cohorts: int, *, swings: bool, weekdays: bool) -> tuple[Tilt, ...]:
+    """The tilts to choose from; a single cohort has the tilts of all."""
+    parts = (
+        *(_SWINGS if swings else ()),
+        *(_WEEKDAYS if weekdays else ()),
+        *(_BOTH if swings and weekdays else ()),
+    )
+    levels: tuple[Level, ...] = ("all", "cohort") if cohorts > 1 else ("all",)
+    return tuple(Tilt(level, *part) for level in levels for part in parts)
+
+
+def shock_variance(daily: Daily, expected: Daily, level: Level) -> float:
+    """How much a day's log-odds move beyond chance: a moment estimate over days."""
+    bits = behavior_bits(int(daily.shape[-1]).bit_length() - 1)
+    arrivals = daily.sum(-1, keepdims=True)
+    rates = expected @ bits
+    moved = pooled(daily @ bits - arrivals * rates, level)
+    chance = pooled(arrivals * rates * (1 - rates), level)
+    return float(max((moved**2 - chance).sum() / max((chance**2).sum(), SMALLEST), 0.0))
+
+
+def filtered(
+    daily: Daily,
+    expected: Daily,
+    places: Int[np.ndarray, " day"],
+    cycle: int,
+    tilts: Sequence[Tilt],
+    variances: Mapping[Level, float],
+) -> dict[Tilt, Beliefs]:
+    """Beliefs of every tilt after every day, from counts and from what was expected of them the
+    day before; tilts with the same parts are filtered side by side."""
+    found: dict[Tilt, Beliefs] = {}
+    alike = lambda tilt: (tilt.level, tilt.weekday > 0)  # noqa: E731
+    for (level, _), same in groupby(sorted(tilts, key=alike), key=alike):
+        batch = tuple(same)
+        beliefs = _filter(daily, expected, places, cycle, batch, variances[level])
+        found |= dict(zip(batch, beliefs, strict=True))
+    return found
+
+
+def _filter(
+    daily: Daily,
+    expected: Daily,
+    places: Int[np.ndarray, " day"],
+    cycle: int,
+    tilts: tuple[Tilt, ...],
+    variance: float,
+) -> Float[np.ndarray, "tilt day group effect behavior"]:
+    """Beliefs of tilts of one level which all have weekday effects, or all have none."""
+    level = tilts[0].level
+    bits = behavior_bits(int(daily.shape[-1]).bit_length() - 1)
+    count = bits.shape[1]
+    products = (bits[:, :, None] * bits[:, None, :]).reshape(len(bits), -1)
+    groups = daily.shape[2] if level == "cohort" else 1
+    effects = 1 + (cycle if tilts[0].weekday > 0 else 0)
+    retention = np.array([tilt.retention for tilt in tilts])
+    lasting = np.array([tilt.lasting for tilt in tilts])
+    steady = variance * lasting + SMALLEST
+    shock = (variance * (1 - lasting) + SMALLEST)[:, None, None, None] * np.eye(count)
+    keep = np.ones((len(tilts), effects, count))
+    keep[:, 0] = retention[:, None]
+    keep = keep.reshape(len(tilts), 1, -1)
+    prior = np.empty((len(tilts), effects, count))
+    prior[:, 0] = steady[:, None]
+    prior[:, 1:] = np.array([tilt.weekday for tilt in tilts])[:, None, None]
+    noise = np.zeros((len(tilts), effects, count))
+    noise[:, 0] = (steady * (1 - retention**2))[:, None]
+    eye = np.eye(effects * count)
+    added = noise.reshape(len(tilts), 1, -1)[..., None] * eye
+    mean = np.zeros((len(tilts), groups, effects, count))
+    spread = np.repeat(prior.reshape(len(tilts), 1, -1)[..., None] * eye, groups, 1)
+    beliefs = np.zeros((len(tilts), len(daily), groups, effects, count))
+    for day, counts in enumerate(daily[1:], 1):  # of the first day nothing was expected
+        mean[:, :, 0] *= retention[:, None, None]
+        spread = spread * keep[..., :, None] * keep[..., None, :] + added
+        seen = [0] if effects == 1 else [0, 1 + int(places[day])]
+        p = tilted(expected[day], mean[:, :, seen].sum(2))
+        arrivals = counts.sum(-1, keepdims=True)
+        rates = p @ bits
+        score = pooled(counts @ bits - arrivals * rates, level)
+        score = score.reshape(len(tilts), groups, count)
+        squares = arrivals[..., None] * rates[..., :, None] * rates[..., None, :]
+        second = (arrivals * p) @ products - squares.reshape(*rates.shape[:-1], -1)
+        information = pooled(second, level).reshape(len(tilts), groups, count, count)
+        whole = spread.reshape(len(tilts), groups, effects * count, effects, count)
+        reach = whole[..., seen, :].sum(-2)
+        within = reach.reshape(len(tilts), groups, effects, count, count)[:, :, seen].sum(2)
+        damped = np.linalg.inv(np.eye(count) + information @ (within + shock))
+        mean += (reach @ (damped @ score[..., None]))[..., 0].reshape(mean.shape)
+        spread = spread - reach @ (damped @ information) @ np.swapaxes(reach, -1, -2)
+        beliefs[:, day] = mean
+    return beliefs
+
+
+def ahead(
+    beliefs: Beliefs, tilt: Tilt, step: int, places: Int[np.ndarray, " day"]
+) -> Float[np.ndarray, "day group behavior"]:
+    """What is added to the log-odds `step` days after each belief, on days of these places."""
+    added = beliefs[:, :, 0] * tilt.retention**step
+    if beliefs.shape[2] > 1:
+        added = added + beliefs[np.arange(len(beliefs)), :, 1 + places]
+    return np.asarray(added)
+
+
+def tilted(
+    patterns: Float[np.ndarray, "*day unit cohort pattern"],
+    added: Float[np.ndarray, "*day group behavior"],
+) -> Float[np.ndarray, "*day unit cohort pattern"]:
+    """Probabilities after log-odds were added to, the same for all units of a group."""
+    bits = behavior_bits(int(patterns.shape[-1]).bit_length() - 1)
+    exponent = added @ bits.T
+    factor = np.exp(exponent - exponent.max(-1, keepdims=True))
+    return normalized(patterns * factor[..., None, :, :])
