@@ -12,6 +12,7 @@ from jaxtyping import Array, Float
 from dgd.anchoring.anchor import Anchor
 from dgd.anchoring.arrival_anchor import ArrivalAnchor
 from dgd.anchoring.pattern_anchor import PatternAnchor
+from dgd.errors import InputError
 from dgd.fit import Fit
 from dgd.learning.building import RECORDED, first_crowd, shape_of
 from dgd.learning.cost import refuse_fit_beyond_memory
@@ -19,7 +20,7 @@ from dgd.learning.loop import Attempt, Progress, TrainingData
 from dgd.learning.objective import Objective
 from dgd.learning.preparing import prepared
 from dgd.learning.seeds import best_runs, checked_seeds, warn_of_divergence
-from dgd.learning.settings import PAPER, Settings
+from dgd.learning.settings import ANCHORING, PAPER, Settings
 from dgd.learning.starts import STARTS
 from dgd.model.crowd import Crowd
 from dgd.panel.features import FeatureMaker
@@ -72,6 +73,25 @@ class DGD(Settings):
         fit = Fit(panel, split, maker, best, Settings(**self.as_dict()))
         warn_of_divergence(fit.runs)
         return replace(fit, anchor=self._anchor(fit))
+
+    def reanchored(self, fit: Fit) -> Fit:
+        """The trained model of `fit`, its forecasts anchored as these settings say.
+
+        Training knows nothing of the anchors, so the result is, bit by bit, what fitting with
+        these settings would give, without the training.
+
+        Raises:
+            InputError: A setting that training depends on is not that of the fit.
+        """
+        trained = fit.settings.as_dict()
+        for name, wanted in self.as_dict().items():
+            if name not in ANCHORING and wanted != trained[name]:
+                raise InputError(
+                    f"{name} is {wanted!r}, but the fit was trained with {trained[name]!r}; "
+                    f"change only {', '.join(ANCHORING)}, or fit anew."
+                )
+        alone = replace(fit, settings=Settings(**self.as_dict()), anchor=None)
+        return replace(alone, anchor=self._anchor(alone))
 
     def _anchor(self, fit: Fit) -> Anchor | None:
         """What forecasts of the fit start from, chosen on its training and validation days."""

@@ -33,6 +33,7 @@ ORDER = (
     "simulation",
     "datasets",
     "paper",
+    "arena",
     "report",
     "cli",
 )

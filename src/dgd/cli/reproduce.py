@@ -1,4 +1,4 @@
-"""`dgd reproduce`: the paper's tables, ours beside its own."""
+"""`dgd reproduce`: the paper's tables, ours beside its own, and the accuracy arena."""
 
 import json
 from pathlib import Path
@@ -7,14 +7,16 @@ from typing import Annotated
 import polars as pl
 import typer
 
+from dgd.cli.arena import arena
 from dgd.cli.console import err, show, shown_number, wrote
 from dgd.files.atomic import check_target, ready_folder, write_atomically
 
 FIGURE = "daily-forecasts"
+ARENA = "arena"
 
 
 def reproduce(
-    name: Annotated[str, typer.Argument(help="A table, daily-forecasts, or all.")],
+    name: Annotated[str, typer.Argument(help="A table, daily-forecasts, arena, or all.")],
     data: Annotated[
         Path | None, typer.Option(envvar="DGD_DATA", help="Folder that holds the data sets.")
     ] = None,
@@ -31,8 +33,15 @@ def reproduce(
     docs/results.md. --json keeps, beside the rows, every seed's own score and what
     every model was made with.
 
+    "arena" is not of the paper and not in "all": the library, the library with one part
+    taken away, and its opponents on every window that the data allow. docs/arena.md is
+    what --results writes.
+
     Example: dgd reproduce retail-behavior-counts --data data --json rows.json
     """
+    if name == ARENA:
+        arena(data, json_file, results)
+        return
     from dgd.paper.daily_forecasts import daily_chart
     from dgd.paper.tables import TABLES
     from dgd.paper.tables import reproduce as compute

@@ -160,3 +160,6 @@ PAPER: dict[str, Any] = {
     "arrival_anchor": "none",
 }
 """Where the paper's choices differ from the library's."""
+
+ANCHORING = ("anchor", "tilts", "arrival_anchor", "departures", "spread")
+"""What is decided after training: what forecasts start from, and how arrivals scatter."""

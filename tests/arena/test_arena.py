@@ -1,0 +1,107 @@
+"""The arena as it is called: windows that are there, words for those that are not, files."""
+
+import json
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+import dgd
+from dgd.arena import arena, windows
+from dgd.arena.contest import ROW
+from dgd.arena.windows import FIRST_SHEET, LOADERS, windows_in
+from support.real_data import real_data
+from support.shell import assert_refused, done, run
+
+BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "accuracy.py"
+
+
+@pytest.fixture
+def small(quick, drawn, dataset_of, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One window that is there and one whose files are missing."""
+
+    def missing(folder: Path) -> None:
+        raise dgd.InputError(f"flights.parquet is not in {folder}; get it.")
+
+    loaders = {"small": lambda _: dataset_of(drawn.panel), "absent": missing}
+    monkeypatch.setattr(windows, "LOADERS", loaders)
+
+
+def test_windows_are_named_as_their_data_sets_name_them() -> None:
+    assert list(LOADERS) == [
+        "Retail 2010", "Retail 2011", "Retail May 2010", "Retail July 2010",
+        "Retail September 2010", "Retail November 2010", "Flights winter", "Flights autumn",
+        "Hotels 2016", "Hotels 2017", "Complete Journey", "KuaiRand late",
+    ]  # fmt: skip
+
+
+def test_a_window_without_files_is_left_out_with_a_word(tmp_path: Path) -> None:
+    told: list[str] = []
+    assert list(windows_in(tmp_path, list(LOADERS), told.append)) == []
+    for name, said in zip(LOADERS, told, strict=True):
+        assert said.startswith(f"{name} is left out: ")
+        assert str(tmp_path) in said
+
+
+def test_the_arena_is_printed_and_its_rows_and_page_are_kept(small, tmp_path: Path) -> None:
+    rows, page = tmp_path / "rows.json", tmp_path / "arena.md"
+    result = done("reproduce", "arena", "--data", tmp_path, "--json", rows, "--results", page)
+    assert "absent is left out: flights.parquet is not in" in result.stderr
+    assert "AutoARIMA are left out: StatsForecast is not installed" in result.stderr
+    assert "fitting paper preset on small" in result.stderr
+    assert "joint NLL, score - mark" in result.stdout
+    assert "take-away" in result.stdout
+    written = json.loads(rows.read_text())
+    assert all(list(row) == list(ROW) for row in written)
+    assert {row["set"] for row in written} == {"small"}
+    assert page.read_text().startswith("# The accuracy arena\n")
+    assert "Windows: small." in page.read_text()
+
+
+def test_the_benchmark_is_the_same_arena(small, tmp_path: Path, monkeypatch, capsys) -> None:
+    def told(folder: Path | None, tell: object, names: list[str] | None) -> None:
+        raise dgd.InputError(f"{folder} {names}.")
+
+    monkeypatch.setattr(arena, "held", told)
+    call = ["accuracy.py", "--data", "DIR", "--windows", "small, absent"]
+    monkeypatch.setattr(sys, "argv", call)
+    with pytest.raises(SystemExit) as stopped:
+        runpy.run_path(str(BENCHMARK), run_name="__main__")
+    assert stopped.value.code == 2
+    assert "DIR ['small', 'absent']." in capsys.readouterr().err
+
+
+def test_a_folder_without_data_is_refused_and_nothing_written(tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    result = run("reproduce", "arena", "--data", empty, "--json", tmp_path / "rows.json")
+    assert result.exit_code == 2
+    assert "no data set was found" in result.stderr
+    assert "KuaiRand late is left out" in result.stderr
+    assert list(tmp_path.iterdir()) == [empty]
+
+
+@pytest.mark.usefixtures("no_work")
+@pytest.mark.parametrize("option", ["--json", "--results"])
+def test_a_target_that_cannot_be_written_is_refused_first(tmp_path: Path, option: str) -> None:
+    target = tmp_path / "nowhere" / "file"
+    assert_refused(run("reproduce", "arena", "--data", tmp_path, option, target), "nowhere")
+
+
+def test_an_unknown_window_is_refused() -> None:
+    with pytest.raises(dgd.InputError, match='"Retail 1910" is not known; choose among Retail'):
+        arena.held(None, print, ["Retail 1910"])
+
+
+@pytest.mark.slow
+def test_a_real_window_is_won_by_the_default(tmp_path: Path) -> None:
+    """July of Online Retail: whole rows, and arrivals forecast better than by any history."""
+    found = arena.held(real_data(str(FIRST_SHEET)), print, ["Retail July 2010"])
+    scores = {row[1:4]: row[4] for row in found.iter_rows()}
+    assert found["mean"].is_finite().all()
+    for horizon in (1, 3, 7):
+        ours, mark = (
+            scores[model, horizon, "arrival_crps"] for model in ("default", "training history")
+        )
+        assert ours < mark
