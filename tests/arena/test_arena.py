@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import dgd
-from dgd.arena import arena, windows
-from dgd.arena.contest import ROW
+from dgd.arena import arena, totals_alone, windows
+from dgd.arena.contest import ROW, Contest
 from dgd.arena.windows import FIRST_SHEET, LOADERS, windows_in
 from support.real_data import real_data
 from support.shell import assert_refused, done, run
@@ -18,14 +18,15 @@ BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "accuracy.py"
 
 
 @pytest.fixture
-def small(quick, drawn, dataset_of, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One window that is there and one whose files are missing."""
+def small(rows, dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One window that is there, its contest already held, and one whose files are missing."""
 
     def missing(folder: Path) -> None:
         raise dgd.InputError(f"flights.parquet is not in {folder}; get it.")
 
-    loaders = {"small": lambda _: dataset_of(drawn.panel), "absent": missing}
-    monkeypatch.setattr(windows, "LOADERS", loaders)
+    monkeypatch.setattr(windows, "LOADERS", {"small": lambda _: dataset, "absent": missing})
+    monkeypatch.setattr(Contest, "rows", lambda _: rows)
+    monkeypatch.setattr(totals_alone, "installed", lambda: False)
 
 
 def test_windows_are_named_as_their_data_sets_name_them() -> None:
@@ -49,7 +50,6 @@ def test_the_arena_is_printed_and_its_rows_and_page_are_kept(small, tmp_path: Pa
     result = done("reproduce", "arena", "--data", tmp_path, "--json", rows, "--results", page)
     assert "absent is left out: flights.parquet is not in" in result.stderr
     assert "AutoARIMA are left out: StatsForecast is not installed" in result.stderr
-    assert "fitting paper preset on small" in result.stderr
     assert "joint NLL, score - mark" in result.stdout
     assert "take-away" in result.stdout
     written = json.loads(rows.read_text())
@@ -59,7 +59,7 @@ def test_the_arena_is_printed_and_its_rows_and_page_are_kept(small, tmp_path: Pa
     assert "Windows: small." in page.read_text()
 
 
-def test_the_benchmark_is_the_same_arena(small, tmp_path: Path, monkeypatch, capsys) -> None:
+def test_the_benchmark_is_the_same_arena(monkeypatch, capsys) -> None:
     def told(folder: Path | None, tell: object, names: list[str] | None) -> None:
         raise dgd.InputError(f"{folder} {names}.")
 

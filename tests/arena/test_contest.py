@@ -8,13 +8,12 @@ import polars as pl
 import pytest
 
 import dgd
-from dgd.arena import contest, totals_alone
+from dgd.arena import totals_alone
 from dgd.arena.contest import HORIZONS, ROW, Contest
-from dgd.arena.contestants import DEFAULT, SIMPLE, TAKEN_AWAY, TRAINED
+from dgd.arena.contestants import DEFAULT, SIMPLE, TRAINED
 from dgd.arena.metrics import METRICS
 from dgd.baselines import WeekdayHistory
-
-ALL = (DEFAULT, *TAKEN_AWAY, *TRAINED, *SIMPLE)
+from support.untrained import no_training
 
 
 def quiet(_: str) -> None:
@@ -31,53 +30,45 @@ class Constant:
         return {"mean": np.full(h, y[-self.season_length :].mean())}
 
 
-def test_rows_are_complete_and_the_longest_horizon_is_left_out(quick, drawn, dataset_of) -> None:
+def test_rows_are_complete_and_the_longest_horizon_is_left_out(rows, told) -> None:
     """Five test days are too few for seven days ahead."""
-    told: list[str] = []
-    rows = Contest("small", dataset_of(drawn.panel), told.append, seeds=(1, 2)).rows()
     assert dict(rows.schema) == ROW
     assert 7 in HORIZONS
-    wanted = {(model, h, metric) for model in ALL for h in (1, 3) for metric in METRICS}
+    names = [DEFAULT, "given spread", *TRAINED, *SIMPLE]
+    wanted = {(model, h, metric) for model in names for h in (1, 3) for metric in METRICS}
     assert set(rows.select("model", "horizon", "metric").iter_rows()) == wanted
     assert rows.height == len(wanted)
     assert rows["set"].unique().to_list() == ["small"]
     assert rows["mean"].is_finite().all()
     assert rows.filter(model=DEFAULT)["sd"].is_not_null().all()
     assert rows.filter(pl.col("model").is_in(list(SIMPLE)))["sd"].is_null().all()
-    assert [line.split(" on ")[0].split(" ", 1)[1] for line in told] == list(ALL)
+    assert [line.split(" on ")[0].split(" ", 1)[1] for line in told] == names
 
 
-def test_figures_are_those_of_a_backtest(quick, drawn, dataset_of, monkeypatch) -> None:
-    monkeypatch.setattr(contest, "TRAINED", {})
-    monkeypatch.setattr(contest, "TAKEN_AWAY", {"given spread": {"spread": "given"}})
-    held = Contest("small", dataset_of(drawn.panel), quiet, seeds=(1, 2))
-    models = {
-        DEFAULT: dgd.DGD(),
-        "given spread": dgd.DGD(spread="given"),
-        "weekday history": WeekdayHistory(),
-    }
-    scored = dgd.backtest(drawn.panel, models, horizons=(1, 3), **held.ends, seeds=(1, 2))
+def test_figures_are_those_of_a_backtest(rows, dataset) -> None:
+    ends = Contest("small", dataset, quiet).ends
+    models = {"given spread": dgd.DGD(spread="given"), "weekday history": WeekdayHistory()}
+    with no_training("dgd.estimator"):
+        scored = dgd.backtest(dataset.panel, models, horizons=(1, 3), **ends, seeds=(1, 2))
     names = ["model", "horizon", "metric", "mean", "sd"]
     wanted = scored.to_frame("polars").filter(pl.col("metric").is_in(list(METRICS)))
-    found = held.rows().filter(pl.col("model").is_in(list(models)))
+    found = rows.filter(pl.col("model").is_in(list(models)))
     assert found.select(names).rows() == wanted.select(names).rows()
 
 
-def test_totals_alone_are_scored_from_the_origins_of_a_backtest(
-    drawn, dataset_of, monkeypatch
-) -> None:
+def test_totals_alone_are_scored_from_the_origins_of_a_backtest(dataset, monkeypatch) -> None:
     """Against a forecast by hand: the mean of the week before each origin."""
     monkeypatch.setattr(totals_alone, "ProcessPoolExecutor", InThisProcess)
     models = SimpleNamespace(AutoETS=Constant)
     monkeypatch.setitem(sys.modules, "statsforecast", SimpleNamespace(models=models))
-    held = Contest("small", dataset_of(drawn.panel), quiet)
+    held = Contest("small", dataset, quiet)
     found = {
         (horizon, metric): score
         for horizon, metric, score in totals_alone.scores(
-            "AutoETS", drawn.panel, held.split, (1, 3)
+            "AutoETS", dataset.panel, held.split, (1, 3)
         )
     }
-    series = totals_alone.daily_series(drawn.panel)
+    series = totals_alone.daily_series(dataset.panel)
     for horizon in (1, 3):
         days = range(34 + horizon, 40)
         errors = np.array(
