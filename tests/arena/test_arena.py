@@ -95,8 +95,8 @@ def test_an_unknown_window_is_refused() -> None:
 
 
 @pytest.mark.slow
-def test_a_real_window_is_won_by_the_default(tmp_path: Path) -> None:
-    """July of Online Retail: whole rows, and arrivals forecast better than by any history."""
+def test_a_real_window_is_played_whole() -> None:
+    """July of Online Retail, where arrivals are forecast better than by the training average."""
     found = arena.held(real_data(str(FIRST_SHEET)), print, ["Retail July 2010"])
     scores = {row[1:4]: row[4] for row in found.iter_rows()}
     assert found["mean"].is_finite().all()

@@ -59,15 +59,12 @@ def test_figures_are_those_of_a_backtest(rows, dataset) -> None:
 def test_totals_alone_are_scored_from_the_origins_of_a_backtest(dataset, monkeypatch) -> None:
     """Against a forecast by hand: the mean of the week before each origin."""
     monkeypatch.setattr(totals_alone, "ProcessPoolExecutor", InThisProcess)
-    models = SimpleNamespace(AutoETS=Constant)
+    models = SimpleNamespace(**dict.fromkeys(totals_alone.NAMES, Constant))
     monkeypatch.setitem(sys.modules, "statsforecast", SimpleNamespace(models=models))
     held = Contest("small", dataset, quiet)
-    found = {
-        (horizon, metric): score
-        for horizon, metric, score in totals_alone.scores(
-            "AutoETS", dataset.panel, held.split, (1, 3)
-        )
-    }
+    scored = totals_alone.scores(dataset.panel, held.split, (1, 3))
+    found = {(name, horizon, metric): score for name, horizon, metric, score in scored}
+    assert len(found) == len(totals_alone.NAMES) * 2 * 2
     series = totals_alone.daily_series(dataset.panel)
     for horizon in (1, 3):
         days = range(34 + horizon, 40)
@@ -77,15 +74,17 @@ def test_totals_alone_are_scored_from_the_origins_of_a_backtest(dataset, monkeyp
                 for day in days
             ]
         )
-        assert found[horizon, "behavior_count_mae"] == pytest.approx(errors[:, :-1].mean())
-        assert found[horizon, "arrival_mae"] == pytest.approx(errors[:, -1].mean())
+        for name in totals_alone.NAMES:
+            counts, arrivals = errors[:, :-1].mean(), errors[:, -1].mean()
+            assert found[name, horizon, "behavior_count_mae"] == pytest.approx(counts)
+            assert found[name, horizon, "arrival_mae"] == pytest.approx(arrivals)
 
 
 def test_a_total_below_zero_is_forecast_as_none(monkeypatch) -> None:
     monkeypatch.setitem(
         sys.modules, "statsforecast", SimpleNamespace(models=SimpleNamespace(AutoETS=Constant))
     )
-    assert totals_alone.refitted("AutoETS", 2, np.full(9, -1.0)).tolist() == [0.0, 0.0]
+    assert totals_alone.refitted(2, "AutoETS", np.full(9, -1.0)).tolist() == [0.0, 0.0]
 
 
 class InThisProcess:
@@ -98,5 +97,5 @@ class InThisProcess:
 
     def __exit__(self, *_: object) -> None: ...
 
-    def map(self, function, histories, chunksize: int):
-        return map(function, histories)
+    def map(self, function, *arguments, chunksize: int):
+        return map(function, *arguments)

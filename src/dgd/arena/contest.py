@@ -62,7 +62,7 @@ class Contest:
     def rows(self) -> pl.DataFrame:
         """Every contestant's figures."""
         scored = [self._scored(name, fitted) for name, fitted in self._fitted()]
-        return pl.concat([*scored, *self._of_totals()])
+        return pl.concat([*scored, self._of_totals()])
 
     def _fitted(self) -> Iterator[tuple[str, Fitted]]:
         """Each contestant as its turn comes; variants of the defaults are trained with them."""
@@ -82,12 +82,11 @@ class Contest:
         table = result.to_frame("polars").filter(pl.col("metric").is_in(list(METRICS)))
         return table.with_columns(pl.lit(self.name).alias("set")).select(list(ROW)).cast(ROW)
 
-    def _of_totals(self) -> Iterator[pl.DataFrame]:
+    def _of_totals(self) -> pl.DataFrame:
         """Contestants that forecast totals and nothing else have the scores of totals alone."""
-        if not totals_alone.installed():
-            return
-        for name in totals_alone.NAMES:
-            self.tell(f"fitting {name} on {self.name}")
-            found = totals_alone.scores(name, self.dataset.panel, self.split, self.horizons)
-            rows = [(self.name, name, *score, None) for score in found]
-            yield pl.DataFrame(rows, schema=ROW, orient="row")
+        rows: list[tuple[object, ...]] = []
+        if totals_alone.installed():
+            self.tell(f"fitting {', '.join(totals_alone.NAMES)} on {self.name}")
+            found = totals_alone.scores(self.dataset.panel, self.split, self.horizons)
+            rows = [(self.name, *score, None) for score in found]
+        return pl.DataFrame(rows, schema=ROW, orient="row")

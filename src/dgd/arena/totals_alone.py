@@ -37,33 +37,35 @@ def daily_series(panel: Panel) -> Totals:
 
 
 def scores(
-    name: str, panel: Panel, split: Split, horizons: Sequence[int]
-) -> Iterator[tuple[int, str, float]]:
-    """(horizon, metric, score) of one model on the test days, from the origins of a backtest."""
+    panel: Panel, split: Split, horizons: Sequence[int]
+) -> Iterator[tuple[str, int, str, float]]:
+    """(model, horizon, metric, score) on the test days, from the origins of a backtest."""
     series = daily_series(panel)
     origins = np.arange(split.validation_stop - 1, panel.days - min(horizons))
-    ahead = _forecasts(name, series, origins, max(horizons))
-    for horizon in horizons:
-        scored = origins[origins + horizon < panel.days]
-        errors = np.abs(ahead[: len(scored), horizon - 1] - series[scored + horizon])
-        yield horizon, "behavior_count_mae", float(errors[:, :-1].mean())
-        yield horizon, "arrival_mae", float(errors[:, -1].mean())
+    found = _forecasts(series, origins, max(horizons))
+    for name, ahead in zip(NAMES, found, strict=True):
+        for horizon in horizons:
+            scored = origins[origins + horizon < panel.days]
+            errors = np.abs(ahead[: len(scored), horizon - 1] - series[scored + horizon])
+            yield name, horizon, "behavior_count_mae", float(errors[:, :-1].mean())
+            yield name, horizon, "arrival_mae", float(errors[:, -1].mean())
 
 
 def _forecasts(
-    name: str, series: Totals, origins: Int[np.ndarray, " origin"], steps: int
-) -> Float[np.ndarray, "origin step series"]:
-    """Every series from every origin; the fits are independent and share the processors."""
+    series: Totals, origins: Int[np.ndarray, " origin"], steps: int
+) -> Float[np.ndarray, "model origin step series"]:
+    """Every series from every origin by every model; the fits share the processors."""
     columns = range(series.shape[1])
     histories = [series[: origin + 1, k] for origin in origins for k in columns]
-    workers = min(os.cpu_count() or 1, len(histories))
-    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-        found = list(pool.map(partial(refitted, name, steps), histories, chunksize=4))
-    return np.reshape(found, (len(origins), len(columns), steps)).swapaxes(1, 2)
+    names = [name for name in NAMES for _ in histories]
+    # A worker that is only forked would share the threads that JAX has already started.
+    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
+        found = list(pool.map(partial(refitted, steps), names, histories * len(NAMES), chunksize=4))
+    return np.reshape(found, (len(NAMES), len(origins), len(columns), steps)).swapaxes(2, 3)
 
 
 def refitted(
-    name: str, steps: int, history: Float[np.ndarray, " day"]
+    steps: int, name: str, history: Float[np.ndarray, " day"]
 ) -> Float[np.ndarray, " step"]:
     """One model fitted to one series, and its forecast."""
     from statsforecast import models
