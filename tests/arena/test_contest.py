@@ -12,8 +12,6 @@ from dgd.arena import totals_alone
 from dgd.arena.contest import HORIZONS, ROW, Contest
 from dgd.arena.contestants import DEFAULT, SIMPLE, TRAINED
 from dgd.arena.metrics import METRICS
-from dgd.baselines import WeekdayHistory
-from support.untrained import no_training
 
 
 def quiet(_: str) -> None:
@@ -47,9 +45,8 @@ def test_rows_are_complete_and_the_longest_horizon_is_left_out(rows, told) -> No
 
 def test_figures_are_those_of_a_backtest(rows, dataset) -> None:
     ends = Contest("small", dataset, quiet).ends
-    models = {"given spread": dgd.DGD(spread="given"), "weekday history": WeekdayHistory()}
-    with no_training("dgd.estimator"):
-        scored = dgd.backtest(dataset.panel, models, horizons=(1, 3), **ends, seeds=(1, 2))
+    models = {name: SIMPLE[name]() for name in ("last-day history", "weekday history")}
+    scored = dgd.backtest(dataset.panel, models, horizons=(1, 3), **ends)
     names = ["model", "horizon", "metric", "mean", "sd"]
     wanted = scored.to_frame("polars").filter(pl.col("metric").is_in(list(METRICS)))
     found = rows.filter(pl.col("model").is_in(list(models)))
