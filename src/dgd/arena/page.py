@@ -20,10 +20,10 @@ AutoTheta and AutoARIMA, where StatsForecast is installed, see daily totals only
 have no scores of single patterns and cells.
 
 The mark is the best of five simple opponents (training, smoothed, last-day, weekday and slow
-history), picked with hindsight on each window, horizon and metric: no simple opponent reaches it
-everywhere. A figure is the geometric mean over windows of score / mark, below 1 where the model
-is better; of the joint NLL it is the mean of score - mark, below 0 where it is better. Test scores
-of these windows were at hand while the library was built."""
+history), picked with hindsight on each window, horizon and metric, so that it is at least as hard
+as any one of them. A figure is the geometric mean over windows of score / mark, below 1 where the
+model is better; of the joint NLL it is the mean of score - mark, below 0 where it is better. Test
+scores of these windows were at hand while the library was built."""
 
 TAKEN_AWAY_NOTE = """\
 How the default's score changes, per cent of it or the difference of the joint NLL; above zero the

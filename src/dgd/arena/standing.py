@@ -1,7 +1,7 @@
 """How every contestant stands against the best simple opponent of each window.
 
 The mark of a window, horizon and metric is the lowest score among the simple opponents, picked
-with hindsight: no one of them reaches it everywhere. A score is set beside it as a ratio, and
+with hindsight: at least as hard as any one of them. A score is set beside it as a ratio, and
 windows are averaged by the geometric mean, so that none weighs more for its size; the joint NLL,
 whose zero means nothing, is set beside it as a difference and averaged plainly.
 """
