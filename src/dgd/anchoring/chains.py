@@ -45,16 +45,19 @@ class Chain(NamedTuple):
     """a: 0 leaves the unit's own counts out, 1 lets them enter in full."""
 
 
+_HALF_LIVES = (7.0, 14.0, 28.0, 56.0, 112.0, FOREVER)
+_STRENGTHS = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 _PLAUSIBLE: tuple[tuple[float, ...], ...] = (
-    (28, 112, FOREVER),
-    (4, 7, 14, 28, 56, 112, FOREVER),
-    (4, 7, 14, 28, 56, 112, FOREVER),
-    (7, 14, 28, 56, 112, FOREVER),
-    (3, 10, 30, 100, 300, 1000, 3000),
-    (3, 10, 30, 100, 300, 1000),
-    (3, 10, 30, 100, 300, 1000, 3000),
+    (28.0, 112.0, FOREVER),
+    (4.0, *_HALF_LIVES),
+    (4.0, *_HALF_LIVES),
+    _HALF_LIVES,
+    (*_STRENGTHS, 3000.0),
+    _STRENGTHS,
+    (*_STRENGTHS, 3000.0),
     (0.0, 0.5, 1.0),
 )
+"""Values of every field of a chain."""
 
 
 def spread_evenly(count: int) -> tuple[Chain, ...]:

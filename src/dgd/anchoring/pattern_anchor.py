@@ -22,8 +22,6 @@ MOST_CHOSEN_ON = 2_000_000
 """Days x cells x patterns that candidates are compared on; of more units, some stand for all."""
 LEAST_PROBABILITY = 1e-12
 
-Shares = Float[np.ndarray, "block candidate"]
-
 
 @dataclass(frozen=True, eq=False)
 class PatternAnchor:
@@ -33,9 +31,9 @@ class PatternAnchor:
     """Places of the weekly (or daily) rhythm; 1 where too little is known of it."""
     blocks: tuple[int, ...]
     chains: tuple[Chain, ...]
-    chain_shares: Shares
+    chain_shares: Float[np.ndarray, "block chain"]
     tilts: tuple[Tilt, ...]
-    tilt_shares: Shares
+    tilt_shares: Float[np.ndarray, "block tilt"]
     """The first column is the pool of chains without any tilt."""
     shocks: dict[Level, float]
     """How much a day moves the log-odds of behaviours beyond chance."""

@@ -153,8 +153,8 @@ def ahead(
 
 def tilted(
     patterns: Float[np.ndarray, "*day unit cohort pattern"],
-    added: Float[np.ndarray, "*day group behavior"],
-) -> Float[np.ndarray, "*day unit cohort pattern"]:
+    added: Float[np.ndarray, "*more group behavior"],
+) -> Float[np.ndarray, "*more unit cohort pattern"]:
     """Probabilities after log-odds were added to, the same for all units of a group."""
     bits = behavior_bits(int(patterns.shape[-1]).bit_length() - 1)
     exponent = added @ bits.T
