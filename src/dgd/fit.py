@@ -32,6 +32,7 @@ from dgd.learning.trained import restored_runs
 from dgd.model.crowd import Crowd
 from dgd.model.days import Inputs
 from dgd.model.feedback.feedback import State
+from dgd.panel.continuing import continued
 from dgd.panel.panel import Panel
 from dgd.panel.sequences import days_ahead, recorded_days
 from dgd.runtime import computing
@@ -65,6 +66,11 @@ class Fit(WalkingForecaster):
         panel = panel or self.panel
         found = super().predict(origins, horizon, panel)
         return found if self.anchor is None else self.anchor.joined(found, panel, origins)
+
+    @property
+    def unanchored(self) -> "Fit":
+        """The trained model by itself, without the anchor that forecasts start from."""
+        return replace(self, anchor=None)
 
     def forecast(
         self,
@@ -134,8 +140,18 @@ class Fit(WalkingForecaster):
         )
         return replace(self, settings=replace(self.settings, **changed), runs=runs)
 
-    def with_panel(self, panel: Panel) -> "Fit":
-        """The same parameters on a panel with more days: forecasts start from its counts."""
+    def update(self, panel: Panel) -> "Fit":
+        """The same fit with newer counts: states and anchor move at once, nothing is trained.
+
+        Args:
+            panel: the whole table again, later days included, or only the days since; those
+                that are known already are replaced.
+        """
+        if panel.dates[0] == self.panel.dates[0]:
+            return self._with_panel(panel)
+        return replace(self, panel=continued(self.panel, panel))
+
+    def _with_panel(self, panel: Panel) -> "Fit":
         same = ("units", "cohorts", "behaviors", "feature_names", "period")
         for name in same:
             if getattr(panel, name) != getattr(self.panel, name):
@@ -143,11 +159,6 @@ class Fit(WalkingForecaster):
                     f"{name} of the new panel are {getattr(panel, name)}, the fit has "
                     f"{getattr(self.panel, name)}; make the panel the same way."
                 )
-        if panel.dates[0] != self.panel.dates[0]:
-            raise InputError(
-                f"the new panel starts on {panel.dates[0]}, the fit's on {self.panel.dates[0]}; "
-                "keep the earlier days in it."
-            )
         return replace(self, panel=sized_like(panel, self.panel))
 
     def population(self, kind: str | None = None) -> Any:

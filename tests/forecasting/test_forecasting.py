@@ -72,7 +72,7 @@ def test_zero_effort_ahead_gives_no_arrivals(fit: dgd.Fit) -> None:
 
 
 def test_a_longer_panel_moves_the_origin(fit: dgd.Fit) -> None:
-    shorter = fit.with_panel(fit.panel.through(fit.panel.dates[ORIGIN]))
+    shorter = fit.update(fit.panel.through(fit.panel.dates[ORIGIN]))
     assert shorter.panel.days == ORIGIN + 1
     here, there = (one.predict(np.array([ORIGIN]), 1) for one in (shorter, fit))
     np.testing.assert_allclose(here.arrivals, there.arrivals, rtol=1e-12)

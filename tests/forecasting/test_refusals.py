@@ -212,7 +212,7 @@ def test_future_features_that_are_not_finite_are_refused(fit: dgd.Fit) -> None:
 )
 def test_a_panel_unlike_the_fits_is_refused(fit: dgd.Fit, change: Any, words: list[str]) -> None:
     with refused("new panel", *words):
-        fit.with_panel(replace(fit.panel, **change))
+        fit.update(replace(fit.panel, **change))
 
 
 def test_an_unknown_kind_of_frame_is_refused() -> None:

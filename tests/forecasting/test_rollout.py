@@ -49,7 +49,7 @@ def walked(fit: dgd.Fit) -> list[Prediction]:
 def test_a_forecast_is_the_literal_walk(
     fit: dgd.Fit, walked: list[Prediction], horizon: int
 ) -> None:
-    found = fit.predict(np.array([ORIGIN]), horizon)
+    found = fit.unanchored.predict(np.array([ORIGIN]), horizon)
     assert found.horizon == horizon
     for step, day in enumerate(walked[:horizon]):
         np.testing.assert_allclose(found.arrivals[0, step, 0], day.arrivals[0], rtol=1e-12)

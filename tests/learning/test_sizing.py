@@ -44,7 +44,7 @@ def test_later_days_start_from_the_sizes_of_the_fit() -> None:
     panel = shop(LARGE)
     fit = untrained(dgd.DGD(start="training"), panel)
     longer = shop(LARGE, end="2024-02-12")
-    again = fit.with_panel(longer)
+    again = fit.update(longer)
     assert again.panel.days == panel.days + 1
     assert np.all(again.panel.size == LARGE)
 

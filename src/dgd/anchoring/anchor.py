@@ -41,7 +41,7 @@ class Anchor:
     def weighed(self, panel: Panel, split: Split, predict: Predict) -> "Anchor":
         """The same anchor with the shares that the model earns on the validation days."""
         days = np.arange(split.train_stop, split.validation_stop)
-        pattern_losses = np.zeros((len(POOLS), len(days)))
+        pattern_losses = np.zeros((len(POOLS), len(days), len(panel.units)))
         arrival_losses = np.zeros((len(POOLS), len(days)))
         for step in blocks_of(days):
             origins = np.arange(split.train_stop - 1, split.validation_stop - step)
@@ -57,7 +57,7 @@ class Anchor:
         return Anchor(
             self.patterns,
             self.arrivals,
-            earned_share(pattern_losses),
+            earned_share(pattern_losses.reshape(len(POOLS), -1)),
             earned_share(arrival_losses),
             self.learned_spread,
         )
@@ -86,9 +86,9 @@ def pool(anchor: np.ndarray, model: np.ndarray, share: float) -> np.ndarray:
 
 def _nll(
     counts: Int[np.ndarray, "day unit cohort pattern"], own: np.ndarray, model: np.ndarray
-) -> Float[np.ndarray, "pool day"]:
+) -> Float[np.ndarray, "pool day unit"]:
     likely = [np.maximum(pool(own, model, share), LEAST_PROBABILITY) for share in POOLS]
-    return np.stack([-(counts * np.log(one)).sum((1, 2, 3)) for one in likely])
+    return np.stack([-(counts * np.log(one)).sum((2, 3)) for one in likely])
 
 
 def _miss(

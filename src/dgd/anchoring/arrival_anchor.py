@@ -19,15 +19,15 @@ from dgd.panel.sequences import known_until
 from dgd.panel.split import Split
 
 SOFTNESS = 0.1
-"""By which share errors may differ without being told apart."""
+"""By which share errors may differ at least without being told apart."""
+SCATTER = 0.8
+"""By which share the mean error of a single day scatters: over n days, by 1 / sqrt(n) of it."""
 RECENT = 56.0
 """Half-life, in days, of what an error says about a candidate."""
 LEAST_ARRIVALS = 1e-9
 """Arrivals that a cell is expected to have at least: nothing is impossible."""
 POOLED_DAYS = 28.0
 """Days of a cohort that weigh as much as what all cohorts say about its scatter."""
-
-Shares = Float[np.ndarray, "block candidate"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,21 +36,24 @@ class ArrivalAnchor:
 
     cycle: int
     blocks: tuple[int, ...]
-    totals: Shares
-    cells: Shares
+    totals: Float[np.ndarray, "block candidate"]
+    cells: Float[np.ndarray, "block candidate"]
     dispersion: Float[np.ndarray, "block cohort"]
     """r of each cohort's arrivals around the forecast, as past errors scattered."""
 
     @staticmethod
-    def chosen(panel: Panel, split: Split) -> "ArrivalAnchor":
+    def chosen(
+        panel: Panel, split: Split, *, softness: float = SOFTNESS, recent: float = RECENT
+    ) -> "ArrivalAnchor":
         """Weigh the candidates by forecasts of training and validation days."""
         arrivals = panel.arrivals[: split.validation_stop].astype(np.float64)
         days = scored_days(split)
         blocks = blocks_of(days)
         cycle = cycle_length(panel, split.train_stop)
         cells = Exposed.cells(arrivals, panel.effort if panel.has_effort else None)
+        told_apart = max(softness, SCATTER / np.sqrt(len(days)))
         totals, parts = (
-            soft_weights(_losses(panel, series, days, blocks, cycle), SOFTNESS, own=1.0)
+            soft_weights(_losses(panel, series, days, blocks, cycle, recent), told_apart, own=1.0)
             for series in (cells.total(), cells)
         )
         flat = np.full((len(blocks), len(panel.cohorts)), np.inf)
@@ -114,6 +117,7 @@ def _losses(
     days: Int[np.ndarray, " target"],
     blocks: tuple[int, ...],
     cycle: int,
+    recent: float,
 ) -> Float[np.ndarray, "block candidate"]:
     """Errors of every candidate, relative to the least: the square of mean root absolute errors,
     in which a few extraordinary days do not decide."""
@@ -127,7 +131,7 @@ def _losses(
             if day not in scored:
                 continue
             expected = series.ahead(states, day, int(places(panel, np.array(day), cycle)))
-            weight = 2.0 ** (-(known - 1 - day) / RECENT)
+            weight = 2.0 ** (-(known - 1 - day) / recent)
             roots[row] += weight * np.sqrt(np.abs(expected - series.counts[day]).sum(1))
             weights[row] += weight
     errors = (roots / weights[:, None]) ** 2

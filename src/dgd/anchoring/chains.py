@@ -22,6 +22,7 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from scipy.stats.qmc import Sobol
 
 from dgd.anchoring.levels import Daily, Level, fading_sums, pooled
 
@@ -45,34 +46,27 @@ class Chain(NamedTuple):
     """a: 0 leaves the unit's own counts out, 1 lets them enter in full."""
 
 
+_HALF_LIVES = (7.0, 14.0, 28.0, 56.0, 112.0, FOREVER)
+_STRENGTHS = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 _PLAUSIBLE: tuple[tuple[float, ...], ...] = (
-    (28, 112, FOREVER),
-    (4, 7, 14, 28, 56, 112, FOREVER),
-    (4, 7, 14, 28, 56, 112, FOREVER),
-    (7, 14, 28, 56, 112, FOREVER),
-    (3, 10, 30, 100, 300, 1000, 3000),
-    (3, 10, 30, 100, 300, 1000),
-    (3, 10, 30, 100, 300, 1000, 3000),
+    (28.0, 112.0, FOREVER),
+    (4.0, *_HALF_LIVES),
+    (4.0, *_HALF_LIVES),
+    _HALF_LIVES,
+    (*_STRENGTHS, 3000.0),
+    _STRENGTHS,
+    (*_STRENGTHS, 3000.0),
     (0.0, 0.5, 1.0),
 )
+"""Values of every field of a chain."""
 
 
 def spread_evenly(count: int) -> tuple[Chain, ...]:
-    """`count` candidates spread over all plausible values by a Kronecker sequence.
-
-    The n-th point is n times a fixed vector of irrational steps, modulo 1: no chance is in it,
-    and any first part of the sequence is spread as evenly as the whole.
-    """
-    dimensions = len(_PLAUSIBLE)
-    ratio = 2.0
-    for _ in range(64):  # the root of x^(d+1) = x + 1, by its own fixed point
-        ratio = (1.0 + ratio) ** (1.0 / (dimensions + 1))
-    steps = ratio ** -np.arange(1.0, dimensions + 1)
-    points = (0.5 + np.arange(1, count + 1)[:, None] * steps) % 1.0
+    """`count` candidates, a power of two, spread over all plausible values by a Sobol sequence:
+    no chance is in it, and every value of every field comes about equally often."""
+    points = Sobol(len(_PLAUSIBLE), scramble=False).random(count)
     return tuple(
-        Chain(
-            *(values[int(at * len(values))] for values, at in zip(_PLAUSIBLE, point, strict=True))
-        )
+        Chain(*(of[int(at * len(of))] for of, at in zip(_PLAUSIBLE, point, strict=True)))
         for point in points
     )
 

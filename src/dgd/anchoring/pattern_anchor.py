@@ -39,7 +39,15 @@ class PatternAnchor:
     """How much a day moves the log-odds of behaviours beyond chance."""
 
     @staticmethod
-    def chosen(panel: Panel, split: Split, *, swings: bool, weekdays: bool) -> "PatternAnchor":
+    def chosen(
+        panel: Panel,
+        split: Split,
+        *,
+        swings: bool,
+        weekdays: bool,
+        softness: float = SOFTNESS,
+        own: float = OWN,
+    ) -> "PatternAnchor":
         """Weigh the candidates by forecasts of training and validation days."""
         daily = _some_units(panel.patterns[: split.validation_stop])
         days = scored_days(split)
@@ -49,7 +57,7 @@ class PatternAnchor:
         for number, chain in enumerate(CHAINS):
             said = chained(sums, chain)
             losses[:, number] = [_loss(daily, said, days, step) for step in blocks]
-        shares = soft_weights(losses, SOFTNESS, OWN)
+        shares = soft_weights(losses, softness, own)
         heard = np.flatnonzero(shares.any(0))
         chains, shares = tuple(CHAINS[number] for number in heard), shares[:, heard]
         pools = [pooled_chains(sums, chains, row) for row in shares]
@@ -77,7 +85,7 @@ class PatternAnchor:
             chains,
             shares,
             candidates,
-            soft_weights(tilt_losses, SOFTNESS, OWN),
+            soft_weights(tilt_losses, softness, own),
             shocks,
         )
 

@@ -152,11 +152,10 @@ def ahead(
 
 
 def tilted(
-    patterns: Float[np.ndarray, "... unit cohort pattern"],
-    added: Float[np.ndarray, "... group behavior"],
-) -> Float[np.ndarray, "... unit cohort pattern"]:
-    """Probabilities after log-odds were added to, the same for all units of a group; leading
-    axes broadcast, so that several tilts share one expectation."""
+    patterns: Float[np.ndarray, "*day unit cohort pattern"],
+    added: Float[np.ndarray, "*more group behavior"],
+) -> Float[np.ndarray, "*more unit cohort pattern"]:
+    """Probabilities after log-odds were added to, the same for all units of a group."""
     bits = behavior_bits(int(patterns.shape[-1]).bit_length() - 1)
     exponent = added @ bits.T
     factor = np.exp(exponent - exponent.max(-1, keepdims=True))

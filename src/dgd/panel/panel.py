@@ -189,6 +189,41 @@ class Panel:
             )
         return int(steps)
 
+    def read_alike(
+        self,
+        counts: IntoFrame,
+        *,
+        effort: IntoFrame | None = None,
+        features: IntoFrame | None = None,
+        start: Moment | None = None,
+    ) -> "Panel":
+        """Another table with the columns, behaviours and periods of this panel, for other days.
+
+        Its units and cohorts are its own: those that it does not show are not in it.
+        """
+        table, _ = to_polars(counts, "counts")
+        single = {
+            column
+            for column, labels in (
+                (self.columns.unit, self.units),
+                (self.columns.cohort, self.cohorts),
+            )
+            if column not in table.columns and labels == ("all",)
+        }
+        return Panel.from_counts(
+            counts,
+            date=self.columns.date,
+            unit=None if self.columns.unit in single else self.columns.unit,
+            cohort=None if self.columns.cohort in single else self.columns.cohort,
+            behaviors=self.behaviors,
+            count=self.columns.count,
+            context=() if self.events is None else self.events.names,
+            effort=effort,
+            features=features,
+            period=self.period.name,
+            start=start,
+        )
+
     def through(self, moment: Moment) -> "Panel":
         """The panel as it stood at the end of `moment`: later counts are not yet known."""
         stop = self.index(moment, "moment") + 1
