@@ -19,6 +19,8 @@ POOLS = tuple(np.linspace(0.0, 1.0, 11).tolist())
 """Shares of the model in the pools that are compared."""
 BELIEVED = 0.1
 """How likely it is held that the model helps, before any evidence."""
+LEAST_PAIRS = 5
+"""With fewer days (and units) to compare on, nothing is proven."""
 MOST_EVIDENCE = 50.0
 """Log-odds beyond which nothing changes any more."""
 
@@ -27,11 +29,9 @@ def earned_share(losses: Float[np.ndarray, "pool pair"]) -> float:
     """The share of the model, from every pool's loss on the same days (and units)."""
     gains = losses[0] - losses
     best = int(gains.sum(1).argmax())
-    if best == 0:
-        return 0.0
     pairs = gains.shape[1]
-    if pairs < 2:
-        return float(POOLS[best] * BELIEVED)
+    if best == 0 or pairs < LEAST_PAIRS:
+        return 0.0
     error = gains[best].std(ddof=1) * np.sqrt(pairs)
     t = gains[best].sum() / error if error > 0 else np.inf
     z = -ndtri(stdtr(pairs - 1, -t))
