@@ -107,8 +107,9 @@ class ArrivalAnchor:
             pooled = max(excess.sum() / max(square.sum(), LEAST_ARRIVALS), 0.0)
             own = np.maximum(excess / np.maximum(square, LEAST_ARRIVALS), 0.0)
             inverse = weight * own + (1 - weight) * pooled
-            found[row] = 1 / np.maximum(inverse, 1 / LARGEST_DISPERSION)
-        return found
+            found[row] = inverse
+        # the further ahead, the more forecasts scatter: few errors may not say otherwise
+        return 1 / np.maximum(np.maximum.accumulate(found), 1 / LARGEST_DISPERSION)
 
 
 def _losses(
