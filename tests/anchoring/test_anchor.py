@@ -8,7 +8,7 @@ import pytest
 import dgd
 from dgd.anchoring.anchor import pool
 from dgd.anchoring.evidence import BELIEVED, LEAST_PAIRS, POOLS, earned_share
-from dgd.anchoring.weighing import MOST_CANDIDATES, block_of, blocks_of, soft_weights
+from dgd.anchoring.weighing import block_of, blocks_of, soft_weights
 from support.refusals import refused
 
 
@@ -107,10 +107,10 @@ def test_an_unknown_part_is_refused() -> None:
 
 def test_weights_favour_what_did_well_and_drop_the_tail() -> None:
     losses = np.linspace(0, 1, 60)[None].repeat(2, 0)
-    weights = soft_weights(losses, 0.1, own=0.5)
+    weights = soft_weights(losses, 0.1, own=0.5, most=40)
     np.testing.assert_allclose(weights.sum(1), 1.0)
-    assert (np.diff(weights[:, :MOST_CANDIDATES]) < 0).all()
-    assert not weights[:, MOST_CANDIDATES:].any()
+    assert (np.diff(weights[:, :40]) < 0).all()
+    assert not weights[:, 40:].any()
 
 
 def test_steps_take_the_weights_of_the_last_block_reached() -> None:

@@ -22,6 +22,8 @@ SOFTNESS = 0.1
 """By which share errors may differ at least without being told apart."""
 SCATTER = 0.8
 """By which share the mean error of a single day scatters: over n days, by 1 / sqrt(n) of it."""
+MOST_HEARD = 40
+"""Smoothers that are kept."""
 RECENT = 56.0
 """Half-life, in days, of what an error says about a candidate."""
 LEAST_ARRIVALS = 1e-9
@@ -53,7 +55,9 @@ class ArrivalAnchor:
         cells = Exposed.cells(arrivals, panel.effort if panel.has_effort else None)
         told_apart = max(softness, SCATTER / np.sqrt(len(days)))
         totals, parts = (
-            soft_weights(_losses(panel, series, days, blocks, cycle, recent), told_apart, own=1.0)
+            soft_weights(
+                _losses(panel, series, days, blocks, cycle, recent), told_apart, 1.0, MOST_HEARD
+            )
             for series in (cells.total(), cells)
         )
         flat = np.full((len(blocks), len(panel.cohorts)), np.inf)

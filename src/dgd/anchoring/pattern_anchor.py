@@ -18,6 +18,8 @@ SOFTNESS = 0.002
 """Joint NLL per arrival below which two candidates are hardly told apart."""
 OWN = 0.5
 """How much the loss of a step ahead counts for its own weights, beside the mean of all steps."""
+MOST_HEARD = 16
+"""Chains, and tilts, that are kept."""
 MOST_CHOSEN_ON = 2_000_000
 """Days x cells x patterns that candidates are compared on; of more units, some stand for all."""
 LEAST_PROBABILITY = 1e-12
@@ -57,10 +59,10 @@ class PatternAnchor:
         for number, chain in enumerate(CHAINS):
             said = chained(sums, chain)
             losses[:, number] = [_loss(daily, said, days, step) for step in blocks]
-        shares = soft_weights(losses, softness, own)
+        shares = soft_weights(losses, softness, own, MOST_HEARD)
         heard = np.flatnonzero(shares.any(0))
         chains, shares = tuple(CHAINS[number] for number in heard), shares[:, heard]
-        pools = [pooled_chains(sums, chains, row) for row in shares]
+        pools = pooled_chains(sums, chains, shares)
         cycle = cycle_length(panel, split.train_stop)
         candidates = candidate_tilts(
             len(panel.cohorts), swings=swings, weekdays=weekdays and cycle > 1
@@ -85,7 +87,7 @@ class PatternAnchor:
             chains,
             shares,
             candidates,
-            soft_weights(tilt_losses, softness, own),
+            soft_weights(tilt_losses, softness, own, MOST_HEARD),
             shocks,
         )
 
@@ -95,7 +97,7 @@ class PatternAnchor:
         """Joint probabilities of every step after each origin."""
         daily = panel.patterns[: int(origins.max()) + 1].astype(np.float64)
         sums = remembered_sums(daily)
-        pools = [pooled_chains(sums, self.chains, row) for row in self.chain_shares]
+        pools = pooled_chains(sums, self.chains, self.chain_shares)
         expected = _the_day_before(pools[0])
         known = np.arange(len(daily))
         heard = [
@@ -121,13 +123,17 @@ class PatternAnchor:
 
 
 def pooled_chains(
-    sums: Sums, chains: Sequence[Chain], shares: Float[np.ndarray, " candidate"]
-) -> Daily:
-    """What the weighed chains say together after every day."""
-    said = [
-        share * chained(sums, chain) for chain, share in zip(chains, shares, strict=True) if share
-    ]
-    return normalized(np.sum(said, axis=0))
+    sums: Sums, chains: Sequence[Chain], shares: Float[np.ndarray, "block chain"]
+) -> list[Daily]:
+    """What the weighed chains say together after every day, by the weights of every block."""
+    pools: list[Daily] = []
+    for chain, weights in zip(chains, shares.T, strict=True):
+        said = chained(sums, chain)
+        if not pools:
+            pools = [np.zeros_like(said) for _ in weights]
+        for number in np.flatnonzero(weights):
+            pools[number] += weights[number] * said
+    return [normalized(pool) for pool in pools]
 
 
 def _the_day_before(said: Daily) -> Daily:

@@ -17,8 +17,6 @@ BLOCKS = (1, 3, 7)
 """Steps ahead at which candidates are scored; a step takes the weights of the last one reached."""
 WARMING_DAYS = 14
 """Training days before the first one that is scored, where a quarter of training allows it."""
-MOST_CANDIDATES = 40
-"""Candidates kept; the others together would hardly be heard."""
 
 
 def blocks_of(days: Int[np.ndarray, " day"]) -> tuple[int, ...]:
@@ -38,15 +36,16 @@ def scored_days(split: Split) -> Int[np.ndarray, " day"]:
 
 
 def soft_weights(
-    losses: Float[np.ndarray, "block candidate"], softness: float, own: float
+    losses: Float[np.ndarray, "block candidate"], softness: float, own: float, most: int
 ) -> Float[np.ndarray, "block candidate"]:
     """Weights of every candidate for every block, the least weights set to nothing.
 
-    `own` is how much of a block's loss is its own; the rest is the mean of all blocks.
+    `own` is how much of a block's loss is its own, the rest being the mean of all blocks; no
+    more than `most` candidates are kept, for the others together would hardly be heard.
     """
     mixed = own * losses + (1 - own) * losses.mean(0)
     weights = np.exp(-(mixed - mixed.min(1, keepdims=True)) / softness)
-    if weights.shape[1] > MOST_CANDIDATES:
-        least = np.sort(weights, 1)[:, [-MOST_CANDIDATES]]
+    if weights.shape[1] > most:
+        least = np.sort(weights, 1)[:, [-most]]
         weights = np.where(weights >= least, weights, 0.0)
     return np.asarray(weights / weights.sum(1, keepdims=True))

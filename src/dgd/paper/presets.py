@@ -36,7 +36,8 @@ def paper_preset(window: str, dataset: Dataset, **changed: Any) -> Preset:
 
 
 def library_defaults(dataset: Dataset) -> Preset:
-    model = DGD(summary_retention=dataset.summary_retention)
+    """The library's settings for the model itself; the anchors of its forecasts are left out."""
+    model = DGD(summary_retention=dataset.summary_retention, anchor="none", arrival_anchor="none")
     return Preset("library defaults", model.as_dict())
 
 
