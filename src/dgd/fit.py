@@ -13,6 +13,7 @@ from jaxtyping import Int
 from narwhals.typing import IntoFrame
 
 from dgd.anchoring.anchor import Anchor
+from dgd.anchoring.anchor_table import anchor_table
 from dgd.anchoring.stored import anchor_restored, anchor_stored
 from dgd.errors import InputError
 from dgd.files import declared
@@ -171,8 +172,10 @@ class Fit(WalkingForecaster):
         return from_polars(dynamics_table(self.crowds, self.seeds), kind or self.panel.kind)
 
     def tables(self) -> dict[str, pl.DataFrame]:
+        anchor = {} if self.anchor is None else {"Forecasts": anchor_table(self.anchor)}
         return {
             **super().tables(),
+            **anchor,
             "Response types": self.population("polars"),
             "Dynamics": self.dynamics("polars"),
         }
