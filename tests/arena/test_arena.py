@@ -10,6 +10,7 @@ import pytest
 import dgd
 from dgd.arena import arena, totals_alone, windows
 from dgd.arena.contest import ROW, Contest
+from dgd.arena.page import TITLE, section_of
 from dgd.arena.windows import FIRST_SHEET, LOADERS, windows_in
 from support.real_data import real_data
 from support.shell import assert_refused, done, run
@@ -46,7 +47,8 @@ def test_a_window_without_files_is_left_out_with_a_word(tmp_path: Path) -> None:
 
 
 def test_the_arena_is_printed_and_its_rows_and_page_are_kept(small, tmp_path: Path) -> None:
-    rows, page = tmp_path / "rows.json", tmp_path / "arena.md"
+    rows, page = tmp_path / "rows.json", tmp_path / "results.md"
+    page.write_text(f"# Tables\n\nof the paper\n\n{TITLE}\n\nof last time\n")
     result = done("reproduce", "arena", "--data", tmp_path, "--json", rows, "--results", page)
     assert "absent is left out: flights.parquet is not in" in result.stderr
     assert "AutoARIMA are left out: StatsForecast is not installed" in result.stderr
@@ -55,8 +57,11 @@ def test_the_arena_is_printed_and_its_rows_and_page_are_kept(small, tmp_path: Pa
     written = json.loads(rows.read_text())
     assert all(list(row) == list(ROW) for row in written)
     assert {row["set"] for row in written} == {"small"}
-    assert page.read_text().startswith("# The accuracy arena\n")
+    assert page.read_text().startswith(f"# Tables\n\nof the paper\n\n{TITLE}\n")
     assert "Windows: small." in page.read_text()
+    assert "of last time" not in page.read_text()
+    assert section_of(page.read_text()).startswith(TITLE)
+    assert section_of("# Tables") == ""
 
 
 def test_the_benchmark_is_the_same_arena(monkeypatch, capsys) -> None:

@@ -9,10 +9,13 @@ from dgd.arena.standing import standings, taken_away
 
 TAKEN_AWAY_TITLE = "take-away: the change without one part"
 
-HEAD = """\
-# The accuracy arena
+TITLE = "## The accuracy arena"
+"""What the section begins with; it is the last one of a page of results."""
 
-Written by `dgd reproduce arena --results docs/arena.md`. Every model forecasts the test days of
+HEAD = f"""\
+{TITLE}
+
+Written by `dgd reproduce arena --results docs/results.md`. Every model forecasts the test days of
 every window from rolling origins and is scored one, three and seven days ahead, by the mean over
 three training seeds. "default" is `DGD()`, "paper preset" is `DGD.paper()`; the others of the
 library are the default with one part taken away by one setting and share its training. AutoETS,
@@ -40,12 +43,23 @@ def shown_tables(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
     return {**tables, TAKEN_AWAY_TITLE: _changes(taken_away(rows))}
 
 
+def joined(text: str, rows: pl.DataFrame) -> str:
+    """A page of results with this arena in the place of the one before, or behind the rest."""
+    rest = text.split(TITLE, maxsplit=1)[0].rstrip()
+    return f"{rest}\n\n{page(rows)}" if rest else page(rows)
+
+
+def section_of(text: str) -> str:
+    """The arena of a page of results, as it stands there; nothing where there is none."""
+    return TITLE + text.split(TITLE, 1)[1] if TITLE in text else ""
+
+
 def page(rows: pl.DataFrame) -> str:
     """The whole of the arena as Markdown."""
     sets = rows["set"].unique(maintain_order=True)
     parts = [HEAD, f"Windows: {', '.join(sets)}."]
     for title, table in shown_tables(rows).items():
-        parts.append(f"## {title[0].upper()}{title[1:]}")
+        parts.append(f"### {title[0].upper()}{title[1:]}")
         if title == TAKEN_AWAY_TITLE:
             parts.append(TAKEN_AWAY_NOTE)
         parts.append("\n".join(_lines(table)))

@@ -16,7 +16,7 @@ def arena(
 ) -> None:
     """Hold the arena on the data at hand, on some `windows` only where they are named."""
     from dgd.arena.arena import held
-    from dgd.arena.page import page, shown_tables
+    from dgd.arena.page import joined, shown_tables
 
     for target in (json_file, results):
         if target is not None:
@@ -30,5 +30,6 @@ def arena(
         write_atomically(json_file.absolute(), content.encode())
         wrote(json_file)
     if results is not None:
-        write_atomically(results.absolute(), page(rows).encode())
+        before = results.read_text("utf-8") if results.is_file() else ""
+        write_atomically(results.absolute(), joined(before, rows).encode())
         wrote(results)

@@ -34,8 +34,8 @@ def reproduce(
     every model was made with.
 
     "arena" is not of the paper and not in "all": the library, the library with one part
-    taken away, and its opponents on every window that the data allow. docs/arena.md is
-    what --results writes.
+    taken away, and its opponents on every window that the data allow. --results puts it
+    behind the paper's tables of a page, in the place of an earlier one.
 
     Example: dgd reproduce retail-behavior-counts --data data --json rows.json
     """
@@ -72,11 +72,14 @@ def reproduce(
         write_atomically(json_file.absolute(), json.dumps(content, indent=1).encode())
         wrote(json_file)
     if results is not None:
-        write_atomically(results.absolute(), _page(tables, everything).encode())
+        before = results.read_text("utf-8") if everything and results.is_file() else ""
+        write_atomically(results.absolute(), _page(tables, everything, before).encode())
         wrote(results)
 
 
-def _page(tables: dict[str, pl.DataFrame], everything: bool) -> str:
+def _page(tables: dict[str, pl.DataFrame], everything: bool, before: str) -> str:
+    """The page of results; an arena that stood on it `before` stays."""
+    from dgd.arena.page import section_of
     from dgd.paper.notes import CLAIMS, HEAD, NOTES
 
     parts = ["# The paper's tables, computed here", "", HEAD]
@@ -93,4 +96,5 @@ def _page(tables: dict[str, pl.DataFrame], everything: bool) -> str:
             shown = ["" if value is None else shown_number(value) for value in found]
             cells = [row["model"], row["window"], row["metric"], *shown]
             parts.append(f"| {' | '.join(cells)} |")
-    return "\n".join(parts) + "\n"
+    arena = section_of(before)
+    return "\n".join(parts) + (f"\n\n{arena}" if arena else "\n")
