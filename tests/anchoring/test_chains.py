@@ -5,8 +5,8 @@ import pytest
 
 from dgd.anchoring.chains import CHAINS, Chain, chained, remembered_sums, spread_evenly
 from dgd.anchoring.levels import fading_sums
-from dgd.baselines.slow_history import fading_average
-from dgd.panel.split import Split
+from dgd.baselines import SlowHistory
+from dgd.baselines.joint_history import prior
 
 ALONE = Chain(
     all_half_life=28,
@@ -33,31 +33,29 @@ def test_fading_sums_are_the_plain_recursion(daily: np.ndarray) -> None:
     np.testing.assert_allclose(fading_sums(daily, 5.0), expected, rtol=1e-12)
 
 
-def test_alone_a_chain_is_the_slow_history(daily: np.ndarray) -> None:
-    """Neighbours that weigh infinitely and know nothing leave the smoothing of a plain history."""
-    sums = remembered_sums(daily)
+def test_alone_a_chain_is_the_slow_history(drawn) -> None:
+    """Where neighbours say what histories are smoothed towards, a cell is its slow history.
 
-    def uniform_above(level, half_life):
-        return sums(level, half_life) if level == "cell" else np.ones_like(sums(level, half_life))
-
-    found = chained(uniform_above, ALONE)
-    weights = fading_sums(np.ones(len(daily)), 14.0)[:, None, None, None]
-    slow = sums("cell", 14.0) / weights  # what SlowHistory keeps: an average day
-    tau = ALONE.cell_strength / weights / 4
-    np.testing.assert_allclose(
-        found, (slow + tau) / (slow + tau).sum(-1, keepdims=True), rtol=1e-10
+    Histories keep an average day where chains keep a sum, so strengths differ by 1 - 2^(-1/14), and
+    begin as if the first day had been so always.
+    """
+    panel, origins = drawn.panel, np.array([12, 25])
+    fitted = SlowHistory(half_lives=[14], taus=[10]).fit(
+        panel, train_end=panel.dates[20], validation_end=panel.dates[30]
     )
+    shares = prior(panel, fitted.split)  # what histories are smoothed towards
+    counts = panel.patterns.astype(float)
+    fade = 2 ** (-1 / 14)
+    counts[0] /= 1 - fade  # the first day for ever before
+    sums = remembered_sums(counts)
 
+    def neighbours(level, half_life):
+        own = sums(level, half_life)
+        return own if level == "cell" else np.broadcast_to(1e12 * shares, own.shape)
 
-def test_the_slow_history_keeps_that_average(drawn) -> None:
-    panel = drawn.panel
-    split = Split(3, 25, 30)
-    origins = np.array([10, 20])
-    kept = fading_average(panel, split, origins, 1, half_life=14.0)[0]
-    counts = panel.patterns[3:].astype(float)
-    weights = fading_sums(np.ones(len(counts)), 14.0)
-    ours = fading_sums(counts, 14.0)[origins - 3] / weights[origins - 3, None, None, None]
-    np.testing.assert_allclose(kept, ours, rtol=1e-12)
+    alone = ALONE._replace(cell_strength=10 / (1 - fade))
+    found = chained(neighbours, alone)[origins]
+    np.testing.assert_allclose(found, fitted.predict(origins, 1).patterns[0, 0], rtol=1e-6)
 
 
 def test_a_cell_without_arrivals_is_like_its_neighbours(daily: np.ndarray) -> None:

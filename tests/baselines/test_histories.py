@@ -86,25 +86,14 @@ def test_smoothed_history_begins_after_the_warmup() -> None:
     assert arrivals == pytest.approx([2.0])
 
 
-def test_slow_history_by_hand_weighs_every_day_so_far() -> None:
-    days = np.array([[3, 1], [2, 2], [0, 0], [1, 3]])
-    weights = 0.5 ** np.array([3.0, 2.0, 1.0, 0.0])
-    forecaster = SlowHistory(half_lives=[1], taus=[0.1])
-    arrivals, patterns = predicted(forecaster, small(), origin=3, horizon=2)
-    counts = weights @ days / weights.sum()
-    assert arrivals == pytest.approx([counts.sum()] * 2)
-    assert patterns[1] == pytest.approx((counts + 0.1 * PRIOR) / (counts.sum() + 0.1))
-
-
-def test_slow_history_begins_after_the_warmup() -> None:
-    forecaster = SlowHistory(half_lives=[1], taus=[1])
-    arrivals, _ = predicted(forecaster, small(), origin=2, warmup_end="2024-01-01")
-    assert arrivals == pytest.approx([(0.5 * 4 + 0) / 1.5])
-
-
-def test_slow_history_with_an_endless_half_life_is_the_average_of_all_days_so_far() -> None:
-    arrivals, _ = predicted(SlowHistory(half_lives=[1e9], taus=[1]), small(), origin=5)
-    assert arrivals == pytest.approx([(4 + 4 + 0 + 4 + 8 + 8) / 6])
+def test_slow_history_is_smoothed_history_over_weeks() -> None:
+    slow = SlowHistory()
+    assert (min(slow.half_lives), max(slow.half_lives)) == (7, 112)
+    assert (min(slow.taus), max(slow.taus)) == (0.1, 100)
+    same = SmoothedHistory(half_lives=slow.half_lives, taus=slow.taus)
+    found = [predicted(one, small(), origin=5) for one in (slow, same)]
+    for ours, theirs in zip(*found, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
 
 
 def test_slow_history_follows_a_drift_of_weeks() -> None:

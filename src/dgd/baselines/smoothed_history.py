@@ -23,7 +23,6 @@ from jaxtyping import Int
 from dgd.baselines.joint_history import (
     History,
     HistoryFit,
-    LookBack,
     Remembered,
     least_nll,
     repeat_steps,
@@ -54,14 +53,10 @@ class SmoothedHistory(History):
 
     def choose(self, panel: Panel, split: Split) -> HistoryFit:
         """Choose half-life and tau together by the joint NLL of the validation days."""
-        memories = [self.memory(half_life) for half_life in self.half_lives]
+        memories = [partial(smoothed, half_life=half_life) for half_life in self.half_lives]
         best, tau, nll = least_nll(panel, split, memories, self.taus)
         settings = {"tau": tau, "half_life": self.half_lives[best]}
         return HistoryFit(panel, split, settings, nll, memories[best], memories[best], tau)
-
-    def memory(self, half_life: float) -> LookBack:
-        """What one half-life remembers."""
-        return partial(smoothed, half_life=half_life)
 
 
 def smoothed(
