@@ -56,16 +56,16 @@ def test_a_forecast_is_the_pool_of_anchor_and_model(fit: dgd.Fit) -> None:
     np.testing.assert_allclose(found.arrivals, 0.75 * volume + 0.25 * model.arrivals, rtol=1e-12)
 
 
-def test_later_days_move_neither_the_choice_nor_earlier_forecasts(drawn: dgd.Simulated) -> None:
-    panel = drawn.panel
-    patterns = panel.patterns.copy()
+def test_later_days_move_neither_the_choice_nor_earlier_forecasts(fit: dgd.Fit) -> None:
+    patterns = fit.panel.patterns.copy()
     patterns[35:] = patterns[35:][:, ::-1] * 3
-    ends = {"train_end": panel.dates[27], "validation_end": panel.dates[34], "seeds": [1]}
-    model = dgd.DGD(epochs=1)
-    ours, theirs = (model.fit(one, **ends) for one in (panel, replace(panel, patterns=patterns)))
-    here, there = (one.predict(np.array([20, 34]), 5) for one in (ours, theirs))
-    np.testing.assert_array_equal(here.arrivals, there.arrivals)
-    np.testing.assert_array_equal(here.patterns, there.patterns)
+    later = replace(fit.unanchored, panel=replace(fit.panel, patterns=patterns))
+    ours, theirs = (
+        replace(one, anchor=dgd.DGD()._anchor(one)).predict(np.array([30, 34]), 5)
+        for one in (fit.unanchored, later)
+    )
+    np.testing.assert_array_equal(ours.arrivals, theirs.arrivals)
+    np.testing.assert_array_equal(ours.patterns, theirs.patterns)
 
 
 def test_forecasts_do_not_depend_on_the_other_origins(fit: dgd.Fit) -> None:

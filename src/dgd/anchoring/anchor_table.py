@@ -11,7 +11,7 @@ def anchor_table(anchor: Anchor) -> pl.DataFrame:
     rows: list[tuple[str, str, float]] = []
     if anchor.patterns is not None:
         own = anchor.patterns
-        chains, tilts = own.chain_shares[0], own.tilt_shares[0, 1:]
+        chains, tilts = own.chain_shares, own.tilt_shares[0, 1:]
         swings = sum(w for w, tilt in zip(tilts, own.tilts, strict=True) if tilt.lasting > 0)
         weekdays = sum(w for w, tilt in zip(tilts, own.tilts, strict=True) if tilt.weekday > 0)
         half_life = np.exp(chains @ np.log([chain.cell_half_life for chain in own.chains]))

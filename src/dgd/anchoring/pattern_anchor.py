@@ -33,7 +33,7 @@ class PatternAnchor:
     """Places of the weekly (or daily) rhythm; 1 where too little is known of it."""
     blocks: tuple[int, ...]
     chains: tuple[Chain, ...]
-    chain_shares: Float[np.ndarray, "block chain"]
+    chain_shares: Float[np.ndarray, " chain"]
     tilts: tuple[Tilt, ...]
     tilt_shares: Float[np.ndarray, "block tilt"]
     """The first column is the pool of chains without any tilt."""
@@ -55,30 +55,29 @@ class PatternAnchor:
         days = scored_days(split)
         blocks = blocks_of(days)
         sums = remembered_sums(daily)
-        losses = np.zeros((len(blocks), len(CHAINS)))
+        beyond = blocks[1:] or blocks  # what swings from one day to the next is for the tilts
+        losses = np.zeros((1, len(CHAINS)))
         for number, chain in enumerate(CHAINS):
             said = chained(sums, chain)
-            losses[:, number] = [_loss(daily, said, days, step) for step in blocks]
-        shares = soft_weights(losses, softness, own, MOST_HEARD)
-        heard = np.flatnonzero(shares.any(0))
-        chains, shares = tuple(CHAINS[number] for number in heard), shares[:, heard]
-        pools = pooled_chains(sums, chains, shares)
+            losses[0, number] = np.mean([_loss(daily, said, days, step) for step in beyond])
+        shares = soft_weights(losses, softness, own, MOST_HEARD)[0]
+        heard = np.flatnonzero(shares)
+        chains, shares = tuple(CHAINS[number] for number in heard), shares[heard]
+        pool = pooled_chains(sums, chains, shares)
         cycle = cycle_length(panel, split.train_stop)
         candidates = candidate_tilts(
             len(panel.cohorts), swings=swings, weekdays=weekdays and cycle > 1
         )
-        expected = _the_day_before(pools[0])
+        expected = _the_day_before(pool)
         levels: tuple[Level, ...] = ("all", "cohort")
         seen = slice(split.first, split.validation_stop)
         shocks = {name: shock_variance(daily[seen], expected[seen], name) for name in levels}
         known = np.arange(len(daily))
         tilt_losses = np.zeros((len(blocks), 1 + len(candidates)))
-        tilt_losses[:, 0] = [
-            _loss(daily, pool, days, step) for pool, step in zip(pools, blocks, strict=True)
-        ]
+        tilt_losses[:, 0] = [_loss(daily, pool, days, step) for step in blocks]
         beliefs = filtered(daily, expected, places(panel, known, cycle), cycle, candidates, shocks)
         for number, tilt in enumerate(candidates, 1):
-            for row, (pool, step) in enumerate(zip(pools, blocks, strict=True)):
+            for row, step in enumerate(blocks):
                 added = ahead(beliefs[tilt], tilt, step, places(panel, known + step, cycle))
                 tilt_losses[row, number] = _loss(daily, tilted(pool, added), days, step)
         return PatternAnchor(
@@ -97,8 +96,8 @@ class PatternAnchor:
         """Joint probabilities of every step after each origin."""
         daily = panel.patterns[: int(origins.max()) + 1].astype(np.float64)
         sums = remembered_sums(daily)
-        pools = pooled_chains(sums, self.chains, self.chain_shares)
-        expected = _the_day_before(pools[0])
+        pool = pooled_chains(sums, self.chains, self.chain_shares)
+        expected = _the_day_before(pool)
         known = np.arange(len(daily))
         heard = [
             tilt
@@ -111,29 +110,24 @@ class PatternAnchor:
         steps = []
         for step in range(1, horizon + 1):
             row = block_of(step, self.blocks)
-            pool = pools[row][origins]
-            said = self.tilt_shares[row, 0] * pool
+            said = self.tilt_shares[row, 0] * pool[origins]
             target = places(panel, origins + step, self.cycle)
             for tilt, share in zip(self.tilts, self.tilt_shares[row, 1:], strict=True):
                 if share:
                     added = ahead(beliefs[tilt][origins], tilt, step, target)
-                    said = said + share * tilted(pool, added)
+                    said = said + share * tilted(pool[origins], added)
             steps.append(said)
         return np.stack(steps)
 
 
 def pooled_chains(
-    sums: Sums, chains: Sequence[Chain], shares: Float[np.ndarray, "block chain"]
-) -> list[Daily]:
-    """What the weighed chains say together after every day, by the weights of every block."""
-    pools: list[Daily] = []
-    for chain, weights in zip(chains, shares.T, strict=True):
-        said = chained(sums, chain)
-        if not pools:
-            pools = [np.zeros_like(said) for _ in weights]
-        for number in np.flatnonzero(weights):
-            pools[number] += weights[number] * said
-    return [normalized(pool) for pool in pools]
+    sums: Sums, chains: Sequence[Chain], shares: Float[np.ndarray, " chain"]
+) -> Daily:
+    """What the weighed chains say together after every day."""
+    said = shares[0] * chained(sums, chains[0])
+    for chain, share in zip(chains[1:], shares[1:], strict=True):
+        said += share * chained(sums, chain)
+    return normalized(said)
 
 
 def _the_day_before(said: Daily) -> Daily:

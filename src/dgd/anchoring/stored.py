@@ -91,7 +91,7 @@ def _patterns(about: dict[str, Any], tensors: Tensors, panel: Panel) -> PatternA
         cycle,
         blocks,
         tuple(Chain(*row) for row in chains.tolist()),
-        _shares(tensors, "anchor/chain_shares", rows, len(chains)),
+        _shares(tensors, "anchor/chain_shares", len(chains)),
         tilts,
         _shares(tensors, "anchor/tilt_shares", rows, 1 + len(tilts)),
         dict(zip(LEVELS, shocks.tolist(), strict=True)),
@@ -113,8 +113,8 @@ def _arrivals(about: dict[str, Any], tensors: Tensors, panel: Panel) -> ArrivalA
     )
 
 
-def _shares(tensors: Tensors, name: str, rows: int, columns: int) -> np.ndarray:
-    found = declared.tensor(tensors, name, [rows, columns], 0, 1)
-    if np.any(np.abs(found.sum(1) - 1) > 1e-6):
+def _shares(tensors: Tensors, name: str, *shape: int) -> np.ndarray:
+    found = declared.tensor(tensors, name, shape, 0, 1)
+    if np.any(np.abs(found.sum(-1) - 1) > 1e-6):
         raise ValueError(f"{name} are shares that do not add up to 1")
     return found

@@ -14,10 +14,9 @@ SHOWN = {
     "mean": "mean",
     "variance_ratio": "ratio",
     "cell_variance_ratio": "cell ratio",
-    "p_value": "p-value",
     "autocorrelation": "lag 1",
     "cell_autocorrelation": "cell lag 1",
-    "chance_band": "chance band",
+    "chance_band": "band",
 }
 """The columns a person sees; --json gives all of them."""
 
@@ -52,7 +51,7 @@ def explore(
         out.print(f"{name}: {shown_number(value) if isinstance(value, float) else value}")
     rows: pl.DataFrame = found.to_frame("polars")
     needed = f"{panel.period.name}s_needed"
-    columns = {**SHOWN, needed: needed.replace("_", " ")}
+    columns = {**SHOWN, needed: "needed"}
     show(
         "Variance over what chance gives, and lag-1 autocorrelation",
         rows.select(*columns).rename(columns),
