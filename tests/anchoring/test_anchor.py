@@ -119,8 +119,14 @@ def test_steps_take_the_weights_of_the_last_block_reached() -> None:
     assert blocks_of(np.arange(6)) == (1, 3)
 
 
+def test_a_model_that_diverged_has_no_share() -> None:
+    losses = moved(14, 1.0, 0.3)
+    losses[3:] = np.nan
+    assert earned_share(losses) == 0
+
+
 def test_a_pool_without_a_share_is_the_anchor_bit_by_bit() -> None:
-    anchor, model = np.array([0.1, 0.3]), np.ones((2, 2))
+    anchor, model = np.array([0.1, 0.3]), np.full((2, 2), np.nan)
     np.testing.assert_array_equal(pool(anchor, model, 0.0), [[0.1, 0.3], [0.1, 0.3]])
 
 

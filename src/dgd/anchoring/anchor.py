@@ -80,8 +80,11 @@ class Anchor:
 
 
 def pool(anchor: np.ndarray, model: np.ndarray, share: float) -> np.ndarray:
-    """A linear pool for every seed; without a share it is the anchor, bit by bit."""
-    return np.asarray((1 - share) * anchor + share * model if share else anchor + 0.0 * model)
+    """A linear pool for every seed; without a share it is the anchor, bit by bit, and whatever
+    a model that diverged says."""
+    if not share:
+        return np.broadcast_to(anchor, model.shape).copy()
+    return np.asarray((1 - share) * anchor + share * model)
 
 
 def _nll(

@@ -30,7 +30,7 @@ def earned_share(losses: Float[np.ndarray, "pool pair"]) -> float:
     gains = losses[0] - losses
     best = int(gains.sum(1).argmax())
     pairs = gains.shape[1]
-    if best == 0 or pairs < LEAST_PAIRS:
+    if best == 0 or pairs < LEAST_PAIRS or not np.isfinite(losses).all():
         return 0.0
     error = gains[best].std(ddof=1) * np.sqrt(pairs)
     t = gains[best].sum() / error if error > 0 else np.inf

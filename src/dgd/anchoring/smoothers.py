@@ -3,7 +3,7 @@ r"""Smoothers of arrivals: a level that follows the days, times a profile of the
 One candidate has a gain of the level, a gain of the weekday profile and a number of
 weeks that a flat profile is worth at first. With gain g the level is a ratio of fading sums,
 
-.. math:: \ell_t = \frac{\sum_s (1-g)^{t-s} \min(N_s, \ldots)}{\sum_s (1-g)^{t-s} p_{d(s)}}
+.. math:: \ell_t = \frac{\sum_s (1-g)^{t-s} \tilde N_s}{\sum_s (1-g)^{t-s} p_{d(s)}}
 
 of arrivals over the profile of their weekdays, so that a closed Saturday does not lower it; from
 the third week on a day that is e times more or less than expected counts as just that. The
