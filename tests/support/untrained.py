@@ -1,30 +1,35 @@
 """Fits as `fit` makes them, but for the training itself: nothing is compiled for them."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
 import equinox as eqx
 import numpy as np
 
-from dgd import Panel
+from dgd import DGD, Panel
 from dgd.learning.loop import Attempt
 from dgd.learning.runs import Run
 from dgd.learning.seeds import best_of_each
 
 
-def untrained(model: Any, panel: Panel, seeds: Sequence[int] = (1, 2)) -> Any:
+def untrained(
+    model: Any, panel: Panel, seeds: Sequence[int] = (1, 2), *, anchored: bool = False
+) -> Any:
     """What `model.fit` returns for 28 training and 7 validation days, at its first parameters."""
     ends = {"train_end": panel.dates[27], "validation_end": panel.dates[34]}
-    with no_training(type(model).__module__):
+    with no_training(type(model).__module__, anchored=anchored):
         return model.fit(panel, **ends, seeds=seeds)
 
 
 @contextmanager
-def no_training(module: str) -> Iterator[None]:
-    """Fits of the estimator in `module` keep their first parameters."""
-    with patch(f"{module}.best_runs", _first_runs):
+def no_training(module: str, *, anchored: bool = False) -> Iterator[None]:
+    """Fits of the estimator in `module` keep their first parameters; those of DGD have no anchor
+    unless it is asked for, since choosing one compiles forecasts."""
+    with patch(f"{module}.best_runs", _first_runs), ExitStack() as more:
+        if module == DGD.__module__ and not anchored:
+            more.enter_context(patch.object(DGD, "_anchor", lambda *_: None))
         yield
 
 

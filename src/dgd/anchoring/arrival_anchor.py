@@ -74,19 +74,22 @@ class ArrivalAnchor:
         effort = known_until(panel, dates)[0] if panel.has_effort else None
         cells = Exposed.cells(arrivals, effort)
         total = cells.total()
-        known = places(panel, np.arange(len(arrivals)), self.cycle)
+        place = places(panel, np.arange(last + horizon + 1), self.cycle)
+        rows = [block_of(step, self.blocks) for step in range(1, horizon + 1)]
         found = np.zeros((horizon, len(origins), *arrivals.shape[1:]))
+        known = place[: len(arrivals)]
         walks = zip(total.walked(known, self.cycle), cells.walked(known, self.cycle), strict=True)
+        asked = set(origins.tolist())
         for origin, (of_total, of_cells) in enumerate(walks):
-            for number in np.flatnonzero(origins == origin):
-                for step in range(1, horizon + 1):
-                    row, day = block_of(step, self.blocks), origin + step
-                    place = int(places(panel, np.array(day), self.cycle))
-                    whole = float((self.totals[row] @ total.ahead(of_total, day, place))[0])
-                    parts = self.cells[row] @ cells.ahead(of_cells, day, place) + LEAST_ARRIVALS
-                    # half of the total's own forecast, half of the sum of the cells'
-                    scaled = parts * (0.5 + 0.5 * whole / parts.sum())
-                    found[step - 1, number] = scaled.reshape(arrivals.shape[1:])
+            if origin not in asked:
+                continue
+            for step, row in enumerate(rows, 1):
+                day = origin + step
+                whole = float((self.totals[row] @ total.ahead(of_total, day, place[day]))[0])
+                parts = self.cells[row] @ cells.ahead(of_cells, day, place[day]) + LEAST_ARRIVALS
+                # half of the total's own forecast, half of the sum of the cells'
+                scaled = parts * (0.5 + 0.5 * whole / parts.sum())
+                found[step - 1, origins == origin] = scaled.reshape(arrivals.shape[1:])
         if effort is not None:  # without effort nobody is reached
             steps = np.arange(1, horizon + 1)[:, None]
             found = np.where(effort[origins + steps] > 0, found, 0.0)
@@ -130,12 +133,13 @@ def _losses(
     roots = np.zeros((len(blocks), series.candidates(cycle)))
     weights = np.zeros(len(blocks))
     scored = set(days.tolist())
-    for origin, states in enumerate(series.walked(places(panel, np.arange(known), cycle), cycle)):
+    place = places(panel, np.arange(known + max(blocks)), cycle)
+    for origin, states in enumerate(series.walked(place[:known], cycle)):
         for row, step in enumerate(blocks):
             day = origin + step
             if day not in scored:
                 continue
-            expected = series.ahead(states, day, int(places(panel, np.array(day), cycle)))
+            expected = series.ahead(states, day, place[day])
             weight = 2.0 ** (-(known - 1 - day) / recent)
             roots[row] += weight * np.sqrt(np.abs(expected - series.counts[day]).sum(1))
             weights[row] += weight

@@ -54,7 +54,7 @@ class Exposed:
         yield from zip(plain, smoothed_days(self._per_effort(), places, cycle), strict=True)
 
     def ahead(
-        self, states: tuple[Smoothed, Smoothed | None], day: int, place: int
+        self, states: tuple[Smoothed, Smoothed | None], day: int, place: int | np.integer
     ) -> Float[np.ndarray, "candidate series"]:
         """Arrivals expected on a later day, by every candidate."""
         plain, relative = states

@@ -41,7 +41,7 @@ class Smoothed:
     profile: Float[np.ndarray, "place profiled series"]
     weekday: Float[np.ndarray, "place weekday series"]
 
-    def ahead(self, place: int) -> Float[np.ndarray, "candidate series"]:
+    def ahead(self, place: int | np.integer) -> Float[np.ndarray, "candidate series"]:
         """Arrivals expected on a day of that place in the cycle, by every candidate."""
         if not len(self.profile):
             return self.plain
