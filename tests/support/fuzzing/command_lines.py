@@ -95,6 +95,7 @@ def _usual(name: str, folder: Path) -> Words:
     return {
         "simulate": ["--output", str(folder / "world"), "--days", "5"],
         "count": [counts, "--time", "date", *behaviors, "--output", str(folder / "counted.csv")],
+        "explore": [counts, *behaviors],
         "fit": [counts, *behaviors, *ends, "--output", str(folder / "new.dgd")],
         "backtest": [counts, *behaviors, *ends],
         "forecast": [fit, "--horizon", "2"],
@@ -115,7 +116,7 @@ def _given(rng: np.random.Generator, parameter: Any, named: Words, folder: Path)
     flag = parameter.opts[0]
     if parameter.is_flag:
         return [flag]
-    if flag in ("--output", "--charts"):
+    if flag in ("--output", "--charts", "--chart"):
         endings = ["out.csv", "out.parquet", "out.txt", "", "a/b/c.csv", "model.dgd"]
         value = str(folder / "results" / any_of(rng, endings))
     if flag in ("--days", "--horizon") and value == "1e5":
