@@ -1,5 +1,6 @@
 """Smoothers of arrivals, and the anchor made of them."""
 
+from dataclasses import replace
 from datetime import date, timedelta
 
 import numpy as np
@@ -95,3 +96,15 @@ def test_scatter_is_learned_from_past_errors(r: float) -> None:
     totals = rng.negative_binomial(r, r / (r + mean)) if r < 1e6 else rng.poisson(mean)
     found = anchor_of(panel_of(totals)).dispersion[0, 0]
     assert 2.0 < found < 4.5 if r < 1e6 else found > 50
+
+
+def test_efforts_that_differ_between_cells_do_not_let_later_days_in(drawn: dgd.Simulated) -> None:
+    """Forecasts from an early origin are the same whether later ones are asked for or not."""
+    rng = np.random.default_rng(3)
+    effort = rng.uniform(0.5, 2.0, drawn.panel.effort.shape)
+    patterns = drawn.panel.patterns.copy()
+    patterns[36:, 0] *= 9
+    panel = replace(drawn.panel, effort=effort, patterns=patterns)
+    anchor = ArrivalAnchor.chosen(panel, Split(0, 25, 33))
+    alone, beside = (anchor.predict(panel, np.array(o), 2) for o in ([34], [34, 37]))
+    np.testing.assert_array_equal(alone[:, 0], beside[:, 0])

@@ -80,8 +80,8 @@ class Anchor:
 
 
 def pool(anchor: np.ndarray, model: np.ndarray, share: float) -> np.ndarray:
-    """A linear pool for every seed; without a share it is the anchor, bit by bit, and whatever
-    a model that diverged says."""
+    """A linear pool for every seed; without a share it is the anchor, bit by bit, even
+    where the model diverged."""
     if not share:
         return np.broadcast_to(anchor, model.shape).copy()
     return np.asarray((1 - share) * anchor + share * model)

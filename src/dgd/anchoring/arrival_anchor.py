@@ -40,6 +40,9 @@ class ArrivalAnchor:
     blocks: tuple[int, ...]
     totals: Float[np.ndarray, "block candidate"]
     cells: Float[np.ndarray, "block candidate"]
+    reach: Float[np.ndarray, " cell"]
+    """Arrivals per effort of every cell when the weights were found: a total's effort is the mean
+    of the cells', weighed by it, and later counts must not move it."""
     dispersion: Float[np.ndarray, "block cohort"]
     """r of each cohort's arrivals around the forecast, as past errors scattered."""
 
@@ -53,15 +56,16 @@ class ArrivalAnchor:
         blocks = blocks_of(days)
         cycle = cycle_length(panel, split.train_stop)
         cells = Exposed.cells(arrivals, panel.effort if panel.has_effort else None)
+        reach = cells.reach()
         told_apart = max(softness, SCATTER / np.sqrt(len(days)))
         totals, parts = (
             soft_weights(
                 _losses(panel, series, days, blocks, cycle, recent), told_apart, 1.0, MOST_HEARD
             )
-            for series in (cells.total(), cells)
+            for series in (cells.total(reach), cells)
         )
         flat = np.full((len(blocks), len(panel.cohorts)), np.inf)
-        anchor = ArrivalAnchor(cycle, blocks, totals, parts, flat)
+        anchor = ArrivalAnchor(cycle, blocks, totals, parts, reach, flat)
         return replace(anchor, dispersion=anchor._scatter(panel, days, arrivals))
 
     def predict(
@@ -73,7 +77,7 @@ class ArrivalAnchor:
         dates = panel.period.range(panel.dates[0], last + horizon + 1)
         effort = known_until(panel, dates)[0] if panel.has_effort else None
         cells = Exposed.cells(arrivals, effort)
-        total = cells.total()
+        total = cells.total(self.reach)
         place = places(panel, np.arange(last + horizon + 1), self.cycle)
         rows = [block_of(step, self.blocks) for step in range(1, horizon + 1)]
         found = np.zeros((horizon, len(origins), *arrivals.shape[1:]))

@@ -12,6 +12,9 @@ from jaxtyping import Float, Int
 
 from dgd.anchoring.smoothers import Smoothed, candidates, smoothed_days
 
+LEAST_REACH = 1e-9
+"""Keeps series that nobody was reached in from dividing by nothing."""
+
 
 @dataclass(frozen=True, eq=False)
 class Exposed:
@@ -29,18 +32,19 @@ class Exposed:
         counts = arrivals.reshape(len(arrivals), -1)
         return Exposed(counts, None if effort is None else effort.reshape(len(effort), -1))
 
-    def total(self) -> "Exposed":
-        """The sum of all; its effort is their mean, weighed by arrivals per effort."""
+    def total(self, reach: Float[np.ndarray, " series"]) -> "Exposed":
+        """The sum of all; its effort is their mean, weighed by how many each effort `reach`es."""
         counts = self.counts.sum(1, keepdims=True)
         if self.effort is None:
             return Exposed(counts, None)
-        worked = self.effort[: len(self.counts)].sum(0)
-        rate = self.counts.sum(0) / np.maximum(worked, 1e-12)
-        mean = self.effort @ rate / max(rate.sum(), 1e-12)
-        return Exposed(counts, mean[:, None])
+        return Exposed(counts, (self.effort @ reach / reach.sum())[:, None])
 
-    def through(self, days: int) -> "Exposed":
-        return Exposed(self.counts[:days], self.effort)
+    def reach(self) -> Float[np.ndarray, " series"]:
+        """Arrivals per effort of every series, over all its days."""
+        if self.effort is None:
+            return np.ones(self.counts.shape[1])
+        worked = self.effort[: len(self.counts)].sum(0)
+        return np.asarray((self.counts.sum(0) + LEAST_REACH) / np.maximum(worked, LEAST_REACH))
 
     def walked(
         self, places: Int[np.ndarray, " day"], cycle: int

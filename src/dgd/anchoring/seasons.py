@@ -5,7 +5,7 @@ from jaxtyping import Int
 
 from dgd.panel.panel import Panel
 
-FULLCYCLES = 3
+FULL_CYCLES = 3
 """Cycles that must be known before their rhythm is used."""
 CYCLES = {"day": 7, "hour": 24, "week": 1}
 
@@ -13,7 +13,7 @@ CYCLES = {"day": 7, "hour": 24, "week": 1}
 def cycle_length(panel: Panel, known: int) -> int:
     """Places in the cycle of a panel of which `known` days are counted; 1 without a rhythm."""
     length = CYCLES[panel.period.name]
-    return length if known >= FULLCYCLES * length else 1
+    return length if known >= FULL_CYCLES * length else 1
 
 
 def places(panel: Panel, days: Int[np.ndarray, "*day"], length: int) -> Int[np.ndarray, "*day"]:

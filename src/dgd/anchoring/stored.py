@@ -7,6 +7,7 @@ import numpy as np
 from dgd.anchoring.anchor import Anchor
 from dgd.anchoring.arrival_anchor import ArrivalAnchor
 from dgd.anchoring.chains import Chain
+from dgd.anchoring.exposure import LEAST_REACH
 from dgd.anchoring.levels import Level
 from dgd.anchoring.pattern_anchor import PatternAnchor
 from dgd.anchoring.seasons import CYCLES
@@ -17,6 +18,7 @@ from dgd.files import declared
 from dgd.files.tensors import Tensors
 from dgd.model.negative_binomial import LARGEST_DISPERSION
 from dgd.panel.panel import Panel
+from dgd.tables.checks import LARGEST_COUNT
 
 LEVELS: tuple[Level, ...] = ("all", "cohort")
 LARGEST_STRENGTH = 1e9
@@ -50,6 +52,7 @@ def anchor_stored(anchor: Anchor | None) -> tuple[dict[str, Any] | None, Tensors
         }
         tensors["anchor/totals"] = anchor.arrivals.totals
         tensors["anchor/cells"] = anchor.arrivals.cells
+        tensors["anchor/reach"] = anchor.arrivals.reach
         tensors["anchor/dispersion"] = anchor.arrivals.dispersion
     return facts, tensors
 
@@ -102,13 +105,14 @@ def _arrivals(about: dict[str, Any], tensors: Tensors, panel: Panel) -> ArrivalA
     cycle, blocks = _rows(declared.part(about, "arrivals"), panel)
     rows = len(blocks)
     count = candidates(cycle) * (2 if panel.has_effort else 1)
-    shape = [rows, len(panel.cohorts)]
+    shape, cells = [rows, len(panel.cohorts)], len(panel.units) * len(panel.cohorts)
     spread = declared.tensor(tensors, "anchor/dispersion", shape, 1e-9, LARGEST_DISPERSION)
     return ArrivalAnchor(
         cycle,
         blocks,
         _shares(tensors, "anchor/totals", rows, count),
         _shares(tensors, "anchor/cells", rows, count),
+        declared.tensor(tensors, "anchor/reach", [cells], 0, LARGEST_COUNT / LEAST_REACH),
         spread,
     )
 
