@@ -1,20 +1,19 @@
-"""How the constants of the anchor were chosen: on days before any test day.
+"""How the anchor's parts and constants were chosen: on days that are no test day of the arena.
 
     python benchmarks/choices.py --data DIR --json choices.json
 
-Every window of the arena is cut at its validation end before anything is computed, so
-that no test day is seen. What is left is split again, twice: the last validation range of
-days (14 on most windows), and the one before it, are forecast by anchors that were chosen on
-the days before them. Joint NLL and the absolute error of total arrivals, 1, 3 and 7 days ahead,
-are averaged over windows, ranges and days ahead for every value of every constant, the others
-being as they are in the library. The value with the lowest figure is the choice; where
-values differ by less than 0.0002 of NLL or 0.2 percent of arrivals the one in the library stays.
+Every rehearsal (`rehearsals.py`: 57 windows from five sources) is forecast 1, 3 and 7 days ahead by
+anchors chosen on the days before. Joint NLL and the logarithm of the mean absolute error of
+total arrivals are compared with those of the library's values, window by window; a value is
+worth taking where it is better by more than two standard errors over windows, else the one in the
+library stays. `--every 4` takes each fourth rehearsal only.
 """
 
 import argparse
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,41 +22,41 @@ import polars as pl
 
 from dgd.anchoring import arrival_anchor, pattern_anchor
 from dgd.anchoring.arrival_anchor import ArrivalAnchor
+from dgd.anchoring.layers import MOVEMENTS
 from dgd.anchoring.pattern_anchor import PatternAnchor
 from dgd.anchoring.weighing import BLOCKS
-from dgd.arena.windows import LOADERS, windows_in
 from dgd.files.atomic import write_atomically
-from dgd.panel.panel import Panel
-from dgd.panel.split import Split
+from rehearsals import Rehearsal, rehearsals
 
-PATTERN_GRID = {"softness": (0.0005, 0.001, 0.002, 0.004, 0.008), "own": (0.0, 0.5, 1.0)}
-ARRIVAL_GRID = {"softness": (0.03, 0.05, 0.1, 0.2, 0.4), "recent": (14.0, 28.0, 56.0, 112.0)}
-
-
-@dataclass(frozen=True)
-class Rehearsal:
-    """A window as it stood before its test days, and a split within it."""
-
-    panel: Panel
-    split: Split
-    stop: int
-    """The day after the last one that is forecast."""
-
-    def origins(self, step: int) -> np.ndarray:
-        return np.arange(self.split.validation_stop - 1, self.stop - step)
-
-
-def rehearsals(panel: Panel, split: Split) -> Iterator[Rehearsal]:
-    length = split.validation_stop - split.train_stop
-    for back in (0, length):
-        stop = split.validation_stop - back
-        inner = Split(split.first, stop - 2 * length, stop - length)
-        if inner.train_stop > split.first:
-            yield Rehearsal(panel, inner, stop)
+PATTERN_GRID: dict[str, tuple[Any, ...]] = {
+    "movements": ("both", "shared", "swings", "weekdays", "none"),
+    "softness": (0.001, 0.002, 0.004),
+    "own": (0.0, 0.5, 1.0),
+}
+ARRIVAL_GRID: dict[str, tuple[Any, ...]] = {
+    "means_alone": (False, True),
+    "softness": (0.05, 0.1, 0.2),
+    "recent": (28.0, 56.0, 112.0),
+}
+LIBRARY: dict[str, dict[str, Any]] = {
+    "patterns": {
+        "movements": "both",
+        "softness": pattern_anchor.SOFTNESS,
+        "own": pattern_anchor.OWN,
+    },
+    "arrivals": {
+        "means_alone": False,
+        "softness": arrival_anchor.SOFTNESS,
+        "recent": arrival_anchor.RECENT,
+    },
+}
 
 
-def pattern_loss(one: Rehearsal, **changed: float) -> list[float]:
-    anchor = PatternAnchor.chosen(one.panel, one.split, swings=True, weekdays=True, **changed)
+def pattern_loss(changed: dict[str, Any], one: Rehearsal) -> float:
+    """Mean joint NLL over the steps ahead."""
+    rest = {name: value for name, value in changed.items() if name != "movements"}
+    movements = MOVEMENTS[changed.get("movements", "both")]
+    anchor = PatternAnchor.chosen(one.panel, one.split, movements, **rest)
     found = []
     for step in BLOCKS:
         origins = one.origins(step)
@@ -65,10 +64,11 @@ def pattern_loss(one: Rehearsal, **changed: float) -> list[float]:
             counts = one.panel.patterns[origins + step]
             said = np.log(anchor.predict(one.panel, origins, step)[-1])
             found.append(float(-(counts * said).sum() / max(counts.sum(), 1)))
-    return found
+    return float(np.mean(found))
 
 
-def arrival_loss(one: Rehearsal, **changed: float) -> list[float]:
+def arrival_loss(changed: dict[str, Any], one: Rehearsal) -> float:
+    """Mean log of the absolute error of total arrivals over the steps ahead."""
     anchor = ArrivalAnchor.chosen(one.panel, one.split, **changed)
     found = []
     for step in BLOCKS:
@@ -77,51 +77,56 @@ def arrival_loss(one: Rehearsal, **changed: float) -> list[float]:
             total = one.panel.arrivals[origins + step].sum((1, 2))
             said = anchor.predict(one.panel, origins, step)[-1].sum((1, 2))
             found.append(float(np.log(max(np.abs(said - total).mean(), 0.1))))
-    return found
+    return float(np.mean(found))
 
 
 def rows(
-    all_of_them: list[Rehearsal],
+    known: list[Rehearsal],
     part: str,
-    loss: Callable[..., list[float]],
-    grid: dict[str, tuple[float, ...]],
-    library: dict[str, float],
+    loss: Callable[[dict[str, Any], Rehearsal], float],
+    grid: dict[str, tuple[Any, ...]],
+    pool: ProcessPoolExecutor,
 ) -> Iterator[dict[str, Any]]:
+    """Each value's difference to the library's, averaged over windows and by source."""
+    library = np.array(list(pool.map(partial(loss, {}), known)))
+    sources = np.array([one.source for one in known])
     for name, values in grid.items():
         for value in values:
-            losses = [loss(one, **{name: value}) for one in all_of_them]
+            own = value == LIBRARY[part][name]
+            losses = (
+                library if own else np.array(list(pool.map(partial(loss, {name: value}), known)))
+            )
+            apart = losses - library
             yield {
                 "part": part,
                 "constant": name,
-                "value": value,
-                "in the library": value == library[name],
-                "loss": float(np.mean([np.mean(of) for of in losses])),
+                "value": str(value),
+                "library": own,
+                "difference": float(apart.mean()),
+                "standard error": float(apart.std(ddof=1) / np.sqrt(len(apart))),
+                **{
+                    of: float(apart[sources == of].mean()) for of in dict.fromkeys(sources.tolist())
+                },
             }
+            print(f"{part}: {name} {value} done", flush=True)
 
 
 def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     asked.add_argument("--data", type=Path, required=True)
     asked.add_argument("--json", type=Path)
+    asked.add_argument("--every", type=int, default=1, help="take each so many rehearsals only")
     given = asked.parse_args()
-    known: list[Rehearsal] = []
-    for _, dataset in windows_in(given.data, tuple(LOADERS), print):
-        window = dataset.window
-        panel = dataset.panel.through(window.validation_end)
-        split = Split.of(panel, window.train_end, window.validation_end, window.warmup_end)
-        known += rehearsals(panel, split)
-    library = {
-        "patterns": {"softness": pattern_anchor.SOFTNESS, "own": pattern_anchor.OWN},
-        "arrivals": {"softness": arrival_anchor.SOFTNESS, "recent": arrival_anchor.RECENT},
-    }
-    found = [
-        *rows(known, "patterns", pattern_loss, PATTERN_GRID, library["patterns"]),
-        *rows(known, "arrivals", arrival_loss, ARRIVAL_GRID, library["arrivals"]),
-    ]
-    table = pl.DataFrame(found).with_columns(
-        (pl.col("loss") - pl.col("loss").min().over("part", "constant")).alias("above the best")
-    )
-    with pl.Config(tbl_rows=100, tbl_hide_dataframe_shape=True, float_precision=5):
+    known = list(rehearsals(given.data, print))[:: given.every]
+    if not known:
+        asked.error(f"{given.data} holds no table that rehearsals are cut from")
+    with ProcessPoolExecutor() as pool:
+        found = [
+            *rows(known, "patterns", pattern_loss, PATTERN_GRID, pool),
+            *rows(known, "arrivals", arrival_loss, ARRIVAL_GRID, pool),
+        ]
+    table = pl.DataFrame(found)
+    with pl.Config(tbl_rows=100, tbl_cols=20, tbl_width_chars=160, float_precision=5):
         print(f"{len(known)} rehearsals")
         print(table)
     if given.json is not None:

@@ -11,6 +11,7 @@ from jaxtyping import Array, Float
 
 from dgd.anchoring.anchor import Anchor
 from dgd.anchoring.arrival_anchor import ArrivalAnchor
+from dgd.anchoring.layers import MOVEMENTS
 from dgd.anchoring.pattern_anchor import PatternAnchor
 from dgd.errors import InputError
 from dgd.fit import Fit
@@ -98,10 +99,10 @@ class DGD(Settings):
         panel, split = fit.panel, fit.split
         patterns = arrivals = None
         if self.anchor == "history":
-            swings, weekdays = self.tilts in ("swings", "both"), self.tilts in ("weekdays", "both")
-            patterns = PatternAnchor.chosen(panel, split, swings=swings, weekdays=weekdays)
-        if self.arrival_anchor == "smoothers":
-            arrivals = ArrivalAnchor.chosen(panel, split)
+            patterns = PatternAnchor.chosen(panel, split, MOVEMENTS[self.tilts])
+        if self.arrival_anchor != "none":
+            alone = self.arrival_anchor == "means"
+            arrivals = ArrivalAnchor.chosen(panel, split, means_alone=alone)
         if patterns is None and arrivals is None:
             return None
         anchor = Anchor(patterns, arrivals, learned_spread=self.spread == "learned")

@@ -101,7 +101,7 @@ def test_the_paper_preset_has_no_anchor() -> None:
 
 
 def test_an_unknown_part_is_refused() -> None:
-    with refused("tilts", "both, swings, weekdays, none"):
+    with refused("tilts", "both, shared, swings, weekdays, none"):
         dgd.DGD(tilts="all")
 
 

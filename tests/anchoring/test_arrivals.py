@@ -10,7 +10,8 @@ import pytest
 import dgd
 from dgd.anchoring.arrival_anchor import ArrivalAnchor
 from dgd.anchoring.exposure import Exposed
-from dgd.anchoring.smoothers import PLAIN_GAINS, WEEKDAY_GAINS, candidates, smoothed_days
+from dgd.anchoring.smoothing.means import PLAIN_GAINS, WEEKDAY_GAINS
+from dgd.anchoring.smoothing.smoothers import are_means, candidates, smoothed_days
 from dgd.panel.split import Split
 
 WEEK = np.array([0.0, 60, 50, 40, 50, 70, 30])
@@ -39,7 +40,8 @@ def anchor_of(panel: dgd.Panel) -> ArrivalAnchor:
 def test_a_plain_level_is_a_fading_mean() -> None:
     arrivals = np.random.default_rng(0).poisson(20.0, (40, 3)).astype(float)
     *_, last = smoothed_days(arrivals, np.zeros(40, int), 1)
-    for gain, found in zip(PLAIN_GAINS, last.ahead(0), strict=True):
+    plain = last.ahead(0, 1)[: len(PLAIN_GAINS)]
+    for gain, found in zip(PLAIN_GAINS, plain, strict=True):
         weights = (1 - gain) ** np.arange(39, -1, -1.0)
         np.testing.assert_allclose(found, weights @ arrivals / weights.sum(), rtol=1e-10)
 
@@ -48,7 +50,8 @@ def test_a_weekday_mean_is_that_of_its_own_days() -> None:
     arrivals = np.random.default_rng(0).poisson(20.0, (40, 2)).astype(float)
     *_, last = smoothed_days(arrivals, np.arange(40) % 7, 7)
     own = arrivals[np.arange(40) % 7 == 3]
-    for gain, found in zip(WEEKDAY_GAINS, last.ahead(3)[-len(WEEKDAY_GAINS) :], strict=True):
+    weekdays = last.ahead(3, 1)[are_means(7)][-len(WEEKDAY_GAINS) :]
+    for gain, found in zip(WEEKDAY_GAINS, weekdays, strict=True):
         weights = (1 - gain) ** np.arange(len(own) - 1, -1, -1.0)
         np.testing.assert_allclose(found, weights @ own / weights.sum(), rtol=1e-10)
 

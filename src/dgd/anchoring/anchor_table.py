@@ -4,6 +4,15 @@ import numpy as np
 import polars as pl
 
 from dgd.anchoring.anchor import Anchor
+from dgd.anchoring.levels import Level
+
+WHOSE: dict[Level, str] = {
+    "all": "that all share",
+    "cohort": "that cohorts share",
+    "unit": "of units",
+    "cell": "of cells",
+}
+"""Whose movements a layer follows, by the last level in it."""
 
 
 def anchor_table(anchor: Anchor) -> pl.DataFrame:
@@ -11,18 +20,22 @@ def anchor_table(anchor: Anchor) -> pl.DataFrame:
     rows: list[tuple[str, str, float]] = []
     if anchor.patterns is not None:
         own = anchor.patterns
-        chains, tilts = own.chain_shares, own.tilt_shares[0, 1:]
-        swings = sum(w for w, tilt in zip(tilts, own.tilts, strict=True) if tilt.lasting > 0)
-        weekdays = sum(w for w, tilt in zip(tilts, own.tilts, strict=True) if tilt.weekday > 0)
+        chains = own.chain_shares
         half_life = np.exp(chains @ np.log([chain.cell_half_life for chain in own.chains]))
         strength = np.exp(chains @ np.log([chain.cell_strength for chain in own.chains]))
         rows += [
             ("joint patterns", "share of the model", anchor.pattern_share),
             ("joint patterns", "half-life of a cell's counts", float(half_life)),
             ("joint patterns", "arrivals that its neighbours weigh", float(strength)),
-            ("joint patterns", "weight of swings", float(swings)),
-            ("joint patterns", "weight of weekdays", float(weekdays)),
         ]
+        for layer in own.layers:
+            whose = WHOSE[layer.tilts[-1].level]
+            heard = list(zip(layer.tilts, layer.shares[0, 1:], strict=True))
+            swings = sum(share for tilt, share in heard if tilt.lasting > 0)
+            weekdays = sum(share for tilt, share in heard if tilt.weekday > 0)
+            rows.append(("joint patterns", f"weight of swings {whose}", float(swings)))
+            if any(tilt.weekday > 0 for tilt in layer.tilts):
+                rows.append(("joint patterns", f"weight of weekdays {whose}", float(weekdays)))
     if anchor.arrivals is not None:
         rows += [
             ("arrivals", "share of the model", anchor.arrival_share),

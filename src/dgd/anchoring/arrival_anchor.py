@@ -28,6 +28,8 @@ RECENT = 56.0
 """Half-life, in days, of what an error says about a candidate."""
 LEAST_ARRIVALS = 1e-9
 """Arrivals that a cell is expected to have at least: nothing is impossible."""
+UNHEARD = 1e9
+"""The relative loss of a candidate that is to have no weight."""
 POOLED_DAYS = 28.0
 """Days of a cohort that weigh as much as what all cohorts say about its scatter."""
 
@@ -48,9 +50,15 @@ class ArrivalAnchor:
 
     @staticmethod
     def chosen(
-        panel: Panel, split: Split, *, softness: float = SOFTNESS, recent: float = RECENT
+        panel: Panel,
+        split: Split,
+        *,
+        means_alone: bool = False,
+        softness: float = SOFTNESS,
+        recent: float = RECENT,
     ) -> "ArrivalAnchor":
-        """Weigh the candidates by forecasts of training and validation days."""
+        """Weigh the candidates, or those that are means, by forecasts of training and validation
+        days."""
         arrivals = panel.arrivals[: split.validation_stop].astype(np.float64)
         days = scored_days(split)
         blocks = blocks_of(days)
@@ -58,13 +66,15 @@ class ArrivalAnchor:
         cells = Exposed.cells(arrivals, panel.effort if panel.has_effort else None)
         reach = cells.reach()
         told_apart = max(softness, SCATTER / np.sqrt(len(days)))
-        totals, parts = (
-            soft_weights(
-                _losses(panel, series, days, blocks, cycle, recent), told_apart, 1.0, MOST_HEARD
-            )
-            for series in (cells.total(reach), cells)
-        )
+
+        def weights(series: Exposed) -> Float[np.ndarray, "block candidate"]:
+            losses = _losses(panel, series, days, blocks, cycle, recent)
+            if means_alone:
+                losses[:, ~series.are_means(cycle)] = UNHEARD
+            return soft_weights(losses, told_apart, 1.0, MOST_HEARD)
+
         flat = np.full((len(blocks), len(panel.cohorts)), np.inf)
+        totals, parts = weights(cells.total(reach)), weights(cells)
         anchor = ArrivalAnchor(cycle, blocks, totals, parts, reach, flat)
         return replace(anchor, dispersion=anchor._scatter(panel, days, arrivals))
 
@@ -89,8 +99,10 @@ class ArrivalAnchor:
                 continue
             for step, row in enumerate(rows, 1):
                 day = origin + step
-                whole = float((self.totals[row] @ total.ahead(of_total, day, place[day]))[0])
-                parts = self.cells[row] @ cells.ahead(of_cells, day, place[day]) + LEAST_ARRIVALS
+                whole = float((self.totals[row] @ total.ahead(of_total, day, place[day], step))[0])
+                parts = (
+                    self.cells[row] @ cells.ahead(of_cells, day, place[day], step) + LEAST_ARRIVALS
+                )
                 # half of the total's own forecast, half of the sum of the cells'
                 scaled = parts * (0.5 + 0.5 * whole / parts.sum())
                 found[step - 1, origins == origin] = scaled.reshape(arrivals.shape[1:])
@@ -143,7 +155,7 @@ def _losses(
             day = origin + step
             if day not in scored:
                 continue
-            expected = series.ahead(states, day, place[day])
+            expected = series.ahead(states, day, place[day], step)
             weight = 2.0 ** (-(known - 1 - day) / recent)
             roots[row] += weight * np.sqrt(np.abs(expected - series.counts[day]).sum(1))
             weights[row] += weight

@@ -6,12 +6,15 @@ arrivals as they are and on arrivals per effort, which the effort of the day ahe
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
-from dgd.anchoring.smoothers import Smoothed, candidates, smoothed_days
+from dgd.anchoring.smoothing.smoothers import Smoothers, are_means, candidates, smoothed_days
 
+Walked: TypeAlias = tuple[Smoothers, Smoothers | None]
+"""Smoothers of arrivals, and of arrivals per effort where effort was given."""
 LEAST_REACH = 1e-9
 """Keeps series that nobody was reached in from dividing by nothing."""
 
@@ -46,9 +49,7 @@ class Exposed:
         worked = self.effort[: len(self.counts)].sum(0)
         return np.asarray((self.counts.sum(0) + LEAST_REACH) / np.maximum(worked, LEAST_REACH))
 
-    def walked(
-        self, places: Int[np.ndarray, " day"], cycle: int
-    ) -> Iterator[tuple[Smoothed, Smoothed | None]]:
+    def walked(self, places: Int[np.ndarray, " day"], cycle: int) -> Iterator[Walked]:
         """What smoothers know after every day: of arrivals, and of arrivals per effort."""
         plain = smoothed_days(self.counts, places, cycle)
         if self.effort is None:
@@ -58,17 +59,21 @@ class Exposed:
         yield from zip(plain, smoothed_days(self._per_effort(), places, cycle), strict=True)
 
     def ahead(
-        self, states: tuple[Smoothed, Smoothed | None], day: int, place: int | np.integer
+        self, walked: Walked, day: int, place: int | np.integer, step: int
     ) -> Float[np.ndarray, "candidate series"]:
-        """Arrivals expected on a later day, by every candidate."""
-        plain, relative = states
-        expected = plain.ahead(place)
+        """Arrivals expected `step` days ahead, on a `day` of that place, by every candidate."""
+        plain, relative = walked
+        expected = plain.ahead(place, step)
         if relative is None or self.effort is None:
             return expected
-        return np.concatenate([expected, relative.ahead(place) * self.effort[day]])
+        return np.concatenate([expected, relative.ahead(place, step) * self.effort[day]])
 
     def candidates(self, cycle: int) -> int:
         return candidates(cycle) * (1 if self.effort is None else 2)
+
+    def are_means(self, cycle: int) -> Bool[np.ndarray, " candidate"]:
+        """Which of the candidates are means of some kind."""
+        return np.tile(are_means(cycle), 1 if self.effort is None else 2)
 
     def _per_effort(self) -> Float[np.ndarray, "day series"]:
         """Arrivals per effort; a day without effort says what the day before it said."""

@@ -1,16 +1,17 @@
-"""The joint patterns that the past alone expects: a pool of chains, then a pool of tilts."""
+"""The joint patterns that the past alone expects: a pool of chains, then layers of tilts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from dgd.anchoring.chains import CHAINS, Chain, Sums, chained, normalized, remembered_sums
-from dgd.anchoring.levels import Daily, Level
+from dgd.anchoring.layers import Layer, Movements
+from dgd.anchoring.levels import Daily
 from dgd.anchoring.seasons import cycle_length, places
-from dgd.anchoring.tilts import Tilt, ahead, candidate_tilts, filtered, shock_variance, tilted
-from dgd.anchoring.weighing import block_of, blocks_of, scored_days, soft_weights
+from dgd.anchoring.weighing import blocks_of, scored_days, soft_weights
 from dgd.panel.panel import Panel
 from dgd.panel.split import Split
 
@@ -34,19 +35,15 @@ class PatternAnchor:
     blocks: tuple[int, ...]
     chains: tuple[Chain, ...]
     chain_shares: Float[np.ndarray, " chain"]
-    tilts: tuple[Tilt, ...]
-    tilt_shares: Float[np.ndarray, "block tilt"]
-    """The first column is the pool of chains without any tilt."""
-    shocks: dict[Level, float]
-    """How much a day moves the log-odds of behaviours beyond chance."""
+    layers: tuple[Layer, ...]
+    """Tilts of the chains, tilts of these, and so on."""
 
     @staticmethod
     def chosen(
         panel: Panel,
         split: Split,
+        movements: Movements,
         *,
-        swings: bool,
-        weekdays: bool,
         softness: float = SOFTNESS,
         own: float = OWN,
     ) -> "PatternAnchor":
@@ -65,57 +62,41 @@ class PatternAnchor:
         chains, shares = tuple(CHAINS[number] for number in heard), shares[heard]
         pool = pooled_chains(sums, chains, shares)
         cycle = cycle_length(panel, split.train_stop)
-        candidates = candidate_tilts(
-            len(panel.cohorts), swings=swings, weekdays=weekdays and cycle > 1
-        )
-        expected = _the_day_before(pool)
-        levels: tuple[Level, ...] = ("all", "cohort")
-        seen = slice(split.first, split.validation_stop)
-        shocks = {name: shock_variance(daily[seen], expected[seen], name) for name in levels}
-        known = np.arange(len(daily))
-        tilt_losses = np.zeros((len(blocks), 1 + len(candidates)))
-        tilt_losses[:, 0] = [_loss(daily, pool, days, step) for step in blocks]
-        beliefs = filtered(daily, expected, places(panel, known, cycle), cycle, candidates, shocks)
-        for number, tilt in enumerate(candidates, 1):
-            for row, step in enumerate(blocks):
-                added = ahead(beliefs[tilt], tilt, step, places(panel, known + step, cycle))
-                tilt_losses[row, number] = _loss(daily, tilted(pool, added), days, step)
-        return PatternAnchor(
-            cycle,
-            blocks,
-            chains,
-            shares,
-            candidates,
-            soft_weights(tilt_losses, softness, own, MOST_HEARD),
-            shocks,
-        )
+        place = places(panel, np.arange(len(daily) + max(blocks)), cycle)
+        layers: tuple[Layer, ...] = ()
+        expected = dict.fromkeys(blocks, pool)
+        for tilts in movements.candidates(len(panel.units), len(panel.cohorts), cycle):
+            layer, expected = Layer.chosen(
+                daily,
+                expected,
+                place,
+                cycle,
+                tilts,
+                seen=slice(split.first, split.validation_stop),
+                loss=lambda said, step: _loss(daily, said, days, step),
+                weigh=partial(soft_weights, softness=softness, own=own, most=MOST_HEARD),
+            )
+            layers += (layer,)
+        return PatternAnchor(cycle, blocks, chains, shares, layers)
 
     def predict(
         self, panel: Panel, origins: Int[np.ndarray, " origin"], horizon: int
     ) -> Float[np.ndarray, "step origin unit cohort pattern"]:
         """Joint probabilities of every step after each origin."""
         daily = panel.patterns[: int(origins.max()) + 1].astype(np.float64)
-        sums = remembered_sums(daily)
-        pool = pooled_chains(sums, self.chains, self.chain_shares)
-        expected = _the_day_before(pool)
-        known = np.arange(len(daily))
-        heard = [
-            tilt
-            for tilt, shares in zip(self.tilts, self.tilt_shares.T[1:], strict=True)
-            if shares.any()
-        ]
-        beliefs = filtered(
-            daily, expected, places(panel, known, self.cycle), self.cycle, heard, self.shocks
-        )
+        days = np.arange(len(daily))
+        place = places(panel, np.arange(len(daily) + horizon), self.cycle)
+        pool = pooled_chains(remembered_sums(daily), self.chains, self.chain_shares)
+        one_ahead, followed = pool, []
+        for layer in self.layers:
+            followed.append(layer.followed(daily, one_ahead, place, self.cycle))
+            if layer is not self.layers[-1]:
+                one_ahead = layer.said(one_ahead, followed[-1], days, 1, place, self.blocks)
         steps = []
         for step in range(1, horizon + 1):
-            row = block_of(step, self.blocks)
-            said = self.tilt_shares[row, 0] * pool[origins]
-            target = places(panel, origins + step, self.cycle)
-            for tilt, share in zip(self.tilts, self.tilt_shares[row, 1:], strict=True):
-                if share:
-                    added = ahead(beliefs[tilt][origins], tilt, step, target)
-                    said = said + share * tilted(pool[origins], added)
+            said = pool[origins]
+            for layer, beliefs in zip(self.layers, followed, strict=True):
+                said = layer.said(said, beliefs, origins, step, place, self.blocks)
             steps.append(said)
         return np.stack(steps)
 
@@ -128,11 +109,6 @@ def pooled_chains(
     for chain, share in zip(chains[1:], shares[1:], strict=True):
         said += share * chained(sums, chain)
     return normalized(said)
-
-
-def _the_day_before(said: Daily) -> Daily:
-    """What was expected of each day on the day before; of the first, what the second expects."""
-    return np.concatenate([said[:1], said[:-1]])
 
 
 def _loss(daily: Daily, said: Daily, days: Int[np.ndarray, " target"], step: int) -> float:

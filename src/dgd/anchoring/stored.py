@@ -8,10 +8,11 @@ from dgd.anchoring.anchor import Anchor
 from dgd.anchoring.arrival_anchor import ArrivalAnchor
 from dgd.anchoring.chains import Chain
 from dgd.anchoring.exposure import LEAST_REACH
+from dgd.anchoring.layers import Layer
 from dgd.anchoring.levels import Level
 from dgd.anchoring.pattern_anchor import PatternAnchor
 from dgd.anchoring.seasons import CYCLES
-from dgd.anchoring.smoothers import candidates
+from dgd.anchoring.smoothing.smoothers import candidates
 from dgd.anchoring.tilts import Tilt
 from dgd.anchoring.weighing import BLOCKS
 from dgd.files import declared
@@ -20,7 +21,8 @@ from dgd.model.negative_binomial import LARGEST_DISPERSION
 from dgd.panel.panel import Panel
 from dgd.tables.checks import LARGEST_COUNT
 
-LEVELS: tuple[Level, ...] = ("all", "cohort")
+LEVELS: tuple[Level, ...] = ("all", "cohort", "unit", "cell")
+MOST_LAYERS = 3
 LARGEST_STRENGTH = 1e9
 LARGEST_VARIANCE = 1e9
 
@@ -37,14 +39,15 @@ def anchor_stored(anchor: Anchor | None) -> tuple[dict[str, Any] | None, Tensors
     tensors: Tensors = {}
     if anchor.patterns is not None:
         own = anchor.patterns
-        facts["patterns"] = {"cycle": own.cycle, "blocks": len(own.blocks)}
+        facts["patterns"] = {
+            "cycle": own.cycle,
+            "blocks": len(own.blocks),
+            "layers": len(own.layers),
+        }
         tensors["anchor/chains"] = np.array(own.chains)
         tensors["anchor/chain_shares"] = own.chain_shares
-        tensors["anchor/tilts"] = np.array(
-            [(LEVELS.index(tilt.level), *tilt[1:]) for tilt in own.tilts], float
-        ).reshape(-1, 4)
-        tensors["anchor/tilt_shares"] = own.tilt_shares
-        tensors["anchor/shocks"] = np.array([own.shocks[level] for level in LEVELS])
+        for number, layer in enumerate(own.layers):
+            tensors |= _layer_stored(layer, f"anchor/layer {number}")
     if anchor.arrivals is not None:
         facts["arrivals"] = {
             "cycle": anchor.arrivals.cycle,
@@ -84,21 +87,36 @@ def _patterns(about: dict[str, Any], tensors: Tensors, panel: Panel) -> PatternA
     chains = declared.tensor(tensors, "anchor/chains", [None, fields], 0, LARGEST_STRENGTH)
     if not len(chains) or np.any(chains[:, :4] <= 0):
         raise ValueError("anchor/chains holds a half-life that is not above 0, or no chain")
-    table = declared.tensor(tensors, "anchor/tilts", [None, 4], 0, LARGEST_VARIANCE)
-    if np.any(table[:, 1:3] > 1) or not np.isin(table[:, 0], range(len(LEVELS))).all():
-        raise ValueError("anchor/tilts holds a level or a share that is not known")
-    tilts = tuple(Tilt(LEVELS[int(level)], *rest) for level, *rest in table.tolist())
-    shocks = declared.tensor(tensors, "anchor/shocks", [len(LEVELS)], 0, LARGEST_VARIANCE)
-    rows = len(blocks)
+    layers = declared.whole(declared.part(about, "patterns"), "layers", 0, MOST_LAYERS)
     return PatternAnchor(
         cycle,
         blocks,
         tuple(Chain(*row) for row in chains.tolist()),
         _shares(tensors, "anchor/chain_shares", len(chains)),
-        tilts,
-        _shares(tensors, "anchor/tilt_shares", rows, 1 + len(tilts)),
-        dict(zip(LEVELS, shocks.tolist(), strict=True)),
+        tuple(_layer(tensors, f"anchor/layer {n}", len(blocks)) for n in range(layers)),
     )
+
+
+def _layer_stored(layer: Layer, name: str) -> Tensors:
+    tilts = [(LEVELS.index(tilt.level), *tilt[1:]) for tilt in layer.tilts]
+    shocks = [layer.shocks.get(level, 0.0) for level in LEVELS]
+    return {
+        f"{name}/tilts": np.array(tilts, float),
+        f"{name}/shares": layer.shares,
+        f"{name}/shocks": np.array(shocks),
+    }
+
+
+def _layer(tensors: Tensors, name: str, rows: int) -> Layer:
+    table = declared.tensor(tensors, f"{name}/tilts", [None, 4], 0, LARGEST_VARIANCE)
+    if not len(table):
+        raise ValueError(f"{name}/tilts holds no tilt")
+    if np.any(table[:, 1:3] > 1) or not np.isin(table[:, 0], range(len(LEVELS))).all():
+        raise ValueError(f"{name}/tilts holds a level or a share that is not known")
+    tilts = tuple(Tilt(LEVELS[int(level)], *rest) for level, *rest in table.tolist())
+    shocks = declared.tensor(tensors, f"{name}/shocks", [len(LEVELS)], 0, LARGEST_VARIANCE)
+    shares = _shares(tensors, f"{name}/shares", rows, 1 + len(tilts))
+    return Layer(tilts, shares, dict(zip(LEVELS, shocks.tolist(), strict=True)))
 
 
 def _arrivals(about: dict[str, Any], tensors: Tensors, panel: Panel) -> ArrivalAnchor:

@@ -1,7 +1,7 @@
 r"""Tilts: swings and weekdays that move the behaviours of many cells together.
 
-A tilt adds the same number to the log-odds of a behaviour in all cells of a cohort, or in all
-cells: q(y) becomes proportional to q(y) exp(sum_h s_h y_h). What is added has two parts,
+A tilt adds the same number to the log-odds of a behaviour in all cells that a level counts
+together: q(y) becomes proportional to q(y) exp(sum_h s_h y_h). What is added has two parts,
 
 .. math:: s_t = l_t + w_{d(t)}, \qquad l_t = \phi\, l_{t-1} + \text{noise}, \qquad
     l \sim N(0, f v), \quad w_d \sim N(0, v_w)
@@ -24,8 +24,11 @@ from dgd.anchoring.chains import normalized
 from dgd.anchoring.levels import Daily, Level, pooled
 from dgd.model.patterns import behavior_bits
 
-Beliefs: TypeAlias = Float[np.ndarray, "day group effect behavior"]
-"""Means of a group's level (effect 0) and weekday effects (1, 2, ...) after every day."""
+Beliefs: TypeAlias = Float[np.ndarray, "day units cohorts effect behavior"]
+"""Means of the level (effect 0) and weekday effects (1, 2, ...) after every day; axes over which
+cells are counted together have the length 1."""
+Followed: TypeAlias = dict["Tilt", Float[np.ndarray, "..."]]
+"""Beliefs of several tilts; levels differ, and so do their shapes."""
 
 
 class Tilt(NamedTuple):
@@ -40,22 +43,24 @@ class Tilt(NamedTuple):
     """Variance of weekday effects, 0 without them."""
 
 
-_SWINGS = tuple((phi, share, 0.0) for phi in (0.3, 0.6, 0.9) for share in (0.3, 1.0))
+_QUICK = tuple((phi, share, 0.0) for phi in (0.3, 0.6, 0.9) for share in (0.3, 1.0))
+_SLOW = ((0.97, 0.1, 0.0), (0.97, 0.3, 0.0), (0.99, 0.1, 0.0))
 _WEEKDAYS = tuple((0.0, 0.0, variance) for variance in (0.003, 0.01, 0.03))
 _BOTH = tuple((0.3, 0.5, variance) for variance in (0.003, 0.01))
 SMALLEST = 1e-8
 """A variance that leaves a part at zero without dividing by it."""
+MOST_FILTERED = 4_000_000
+"""Numbers of the beliefs' variances that are held at once; more units are walked in blocks."""
 
 
-def candidate_tilts(cohorts: int, *, swings: bool, weekdays: bool) -> tuple[Tilt, ...]:
-    """The tilts to choose from; a single cohort has the tilts of all."""
+def candidate_tilts(level: Level, *, swings: bool, weekdays: bool) -> tuple[Tilt, ...]:
+    """The tilts of a level to choose from."""
     parts = (
-        *(_SWINGS if swings else ()),
+        *(_QUICK + _SLOW if swings else ()),
         *(_WEEKDAYS if weekdays else ()),
         *(_BOTH if swings and weekdays else ()),
     )
-    levels: tuple[Level, ...] = ("all", "cohort") if cohorts > 1 else ("all",)
-    return tuple(Tilt(level, *part) for level in levels for part in parts)
+    return tuple(Tilt(level, *part) for part in parts)
 
 
 def shock_variance(daily: Daily, expected: Daily, level: Level) -> float:
@@ -71,69 +76,86 @@ def shock_variance(daily: Daily, expected: Daily, level: Level) -> float:
 def filtered(
     daily: Daily,
     expected: Daily,
-    places: Int[np.ndarray, " day"],
+    places: Int[np.ndarray, " known"],
     cycle: int,
     tilts: Sequence[Tilt],
     variances: Mapping[Level, float],
-) -> dict[Tilt, Beliefs]:
+) -> Followed:
     """Beliefs of every tilt after every day, from counts and from what was expected of them the
     day before; tilts with the same parts are filtered side by side."""
-    found: dict[Tilt, Beliefs] = {}
+    found: Followed = {}
     alike = lambda tilt: (tilt.level, tilt.weekday > 0)  # noqa: E731
-    for (level, _), same in groupby(sorted(tilts, key=alike), key=alike):
+    for (level, weekdays), same in groupby(sorted(tilts, key=alike), key=alike):
         batch = tuple(same)
-        beliefs = _filter(daily, expected, places, cycle, batch, variances[level])
+        effects = 1 + (cycle if weekdays else 0)
+        beliefs = np.concatenate(
+            [
+                _filter(daily[:, some], expected[:, some], places, effects, batch, variances[level])
+                for some in _blocks_of_units(daily, level, effects, len(batch))
+            ],
+            axis=2,
+        )
         found |= dict(zip(batch, beliefs, strict=True))
     return found
+
+
+def _blocks_of_units(daily: Daily, level: Level, effects: int, tilts: int) -> list[slice]:
+    """Units that are filtered at once; where units move together, all of them."""
+    _, units, cohorts, patterns = daily.shape
+    if level not in ("unit", "cell"):
+        return [slice(None)]
+    beliefs = effects * (patterns.bit_length() - 1)
+    each = tilts * beliefs**2 * (cohorts if level == "cell" else 1)
+    length = max(1, MOST_FILTERED // each)
+    return [slice(first, first + length) for first in range(0, units, length)]
 
 
 def _filter(
     daily: Daily,
     expected: Daily,
-    places: Int[np.ndarray, " day"],
-    cycle: int,
+    places: Int[np.ndarray, " known"],
+    effects: int,
     tilts: tuple[Tilt, ...],
     variance: float,
-) -> Float[np.ndarray, "tilt day group effect behavior"]:
+) -> Float[np.ndarray, "tilt day units cohorts effect behavior"]:
     """Beliefs of tilts of one level which all have weekday effects, or all have none."""
     level = tilts[0].level
     bits = behavior_bits(int(daily.shape[-1]).bit_length() - 1)
     count = bits.shape[1]
     products = (bits[:, :, None] * bits[:, None, :]).reshape(len(bits), -1)
-    groups = daily.shape[2] if level == "cohort" else 1
-    effects = 1 + (cycle if tilts[0].weekday > 0 else 0)
+    groups = pooled(daily[0], level).shape[:2]
     retention = np.array([tilt.retention for tilt in tilts])
     lasting = np.array([tilt.lasting for tilt in tilts])
     steady = variance * lasting + SMALLEST
-    shock = (variance * (1 - lasting) + SMALLEST)[:, None, None, None] * np.eye(count)
-    keep = np.ones((len(tilts), effects, count))
-    keep[:, 0] = retention[:, None]
-    keep = keep.reshape(len(tilts), 1, -1)
+    shock = (variance * (1 - lasting) + SMALLEST)[:, None, None, None, None] * np.eye(count)
+    kept = np.ones((len(tilts), effects, count))
+    kept[:, 0] = retention[:, None]
+    keep = kept.reshape(len(tilts), 1, 1, -1)
     prior = np.empty((len(tilts), effects, count))
     prior[:, 0] = steady[:, None]
     prior[:, 1:] = np.array([tilt.weekday for tilt in tilts])[:, None, None]
     noise = np.zeros((len(tilts), effects, count))
     noise[:, 0] = (steady * (1 - retention**2))[:, None]
     eye = np.eye(effects * count)
-    added = noise.reshape(len(tilts), 1, -1)[..., None] * eye
-    mean = np.zeros((len(tilts), groups, effects, count))
-    spread = np.repeat(prior.reshape(len(tilts), 1, -1)[..., None] * eye, groups, 1)
-    beliefs = np.zeros((len(tilts), len(daily), groups, effects, count))
+    added = noise.reshape(len(tilts), 1, 1, -1)[..., None] * eye
+    first = prior.reshape(len(tilts), 1, 1, -1)[..., None] * eye
+    mean = np.zeros((len(tilts), *groups, effects, count))
+    spread = np.broadcast_to(first, (len(tilts), *groups, *eye.shape))
+    beliefs = np.zeros((len(tilts), len(daily), *groups, effects, count))
     for day, counts in enumerate(daily[1:], 1):  # of the first day nothing was expected
-        mean[:, :, 0] *= retention[:, None, None]
+        mean[..., 0, :] *= retention[:, None, None, None]
         spread = spread * keep[..., :, None] * keep[..., None, :] + added
         seen = [0] if effects == 1 else [0, 1 + int(places[day])]
-        p = tilted(expected[day], mean[:, :, seen].sum(2))
+        p = tilted(expected[day], mean[..., seen, :].sum(-2))
         arrivals = counts.sum(-1, keepdims=True)
         rates = p @ bits
         score = pooled(counts @ bits - arrivals * rates, level)
-        score = score.reshape(len(tilts), groups, count)
         squares = arrivals[..., None] * rates[..., :, None] * rates[..., None, :]
         second = (arrivals * p) @ products - squares.reshape(*rates.shape[:-1], -1)
-        information = pooled(second, level).reshape(len(tilts), groups, count, count)
-        whole = spread.reshape(len(tilts), groups, effects * count, effects, count)
+        information = pooled(second, level).reshape(*mean.shape[:3], count, count)
+        whole = spread.reshape(*mean.shape[:3], effects * count, effects, count)
         reach = whole[..., seen, :].sum(-2)
-        within = reach.reshape(len(tilts), groups, effects, count, count)[:, :, seen].sum(2)
+        within = reach.reshape(*mean.shape, count)[..., seen, :, :].sum(-3)
         damped = np.linalg.inv(np.eye(count) + information @ (within + shock))
         mean += (reach @ (damped @ score[..., None]))[..., 0].reshape(mean.shape)
         spread = spread - reach @ (damped @ information) @ np.swapaxes(reach, -1, -2)
@@ -143,20 +165,20 @@ def _filter(
 
 def ahead(
     beliefs: Beliefs, tilt: Tilt, step: int, places: Int[np.ndarray, " day"]
-) -> Float[np.ndarray, "day group behavior"]:
+) -> Float[np.ndarray, "day units cohorts behavior"]:
     """What is added to the log-odds `step` days after each belief, on days of these places."""
-    added = beliefs[:, :, 0] * tilt.retention**step
-    if beliefs.shape[2] > 1:
-        added = added + beliefs[np.arange(len(beliefs)), :, 1 + places]
+    added = beliefs[..., 0, :] * tilt.retention**step
+    if beliefs.shape[-2] > 1:
+        added = added + beliefs[np.arange(len(beliefs)), :, :, 1 + places]
     return np.asarray(added)
 
 
 def tilted(
     patterns: Float[np.ndarray, "*day unit cohort pattern"],
-    added: Float[np.ndarray, "*more group behavior"],
+    added: Float[np.ndarray, "*more units cohorts behavior"],
 ) -> Float[np.ndarray, "*more unit cohort pattern"]:
-    """Probabilities after log-odds were added to, the same for all units of a group."""
+    """Probabilities after log-odds were added to, the same for all cells counted together."""
     bits = behavior_bits(int(patterns.shape[-1]).bit_length() - 1)
     exponent = added @ bits.T
     factor = np.exp(exponent - exponent.max(-1, keepdims=True))
-    return normalized(patterns * factor[..., None, :, :])
+    return normalized(patterns * factor)

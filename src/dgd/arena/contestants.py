@@ -18,8 +18,10 @@ DEFAULT = "default"
 TAKEN_AWAY: Mapping[str, Mapping[str, str]] = {
     "without anchor": {"anchor": "none"},
     "without tilts": {"tilts": "none"},
+    "without own movements": {"tilts": "shared"},
     "without swings": {"tilts": "weekdays"},
     "without weekdays": {"tilts": "swings"},
+    "without deviations": {"arrival_anchor": "means"},
     "without smoothers": {"arrival_anchor": "none"},
     "without the model": {"departures": "none"},
     "given spread": {"spread": "given"},

@@ -31,8 +31,8 @@ _CHOICES = {
     "calendar": ("auto", "weekday", "hour", "weekday and hour", "none"),
     "summaries": SUMMARIES,
     "anchor": ("history", "none"),
-    "tilts": ("both", "swings", "weekdays", "none"),
-    "arrival_anchor": ("smoothers", "none"),
+    "tilts": ("both", "shared", "swings", "weekdays", "none"),
+    "arrival_anchor": ("smoothers", "means", "none"),
     "departures": ("weighed", "none"),
     "spread": ("learned", "given"),
 }
@@ -84,10 +84,12 @@ class Settings(ByName):
             arrival head's feature effects, than the other coefficients.
         anchor: "history", forecasts of joint patterns start from what each cell has shown,
             smoothed and drawn to its cohort, its unit and all; "none", from the model alone.
-        tilts: which movements that cells share the anchor follows: "swings" from day to day,
-            "weekdays", "both" or "none".
-        arrival_anchor: "smoothers", forecasts of arrivals start from a level and a weekday
-            profile that follow the days; "none", from the model alone.
+        tilts: which movements of behaviour the anchor follows, of cohorts and of units and cells
+            by themselves: "swings" from day to day, "weekdays", "both" or "none"; "shared", both,
+            but only what cohorts share.
+        arrival_anchor: "smoothers", forecasts of arrivals start from levels, weekday profiles and
+            medians that follow the days, and from deviations that fade; "means", without
+            medians and deviations; "none", from the model alone.
         departures: "weighed", the model joins its anchors by the share it earns on the
             validation days; "none", forecasts are the anchors alone.
         spread: "learned", arrivals scatter around a forecast as they did around past ones of

@@ -1,0 +1,1 @@
+"""Smoothers of arrivals: what is known of a series after every day, by many candidates at once."""
