@@ -25,6 +25,15 @@ def test_no_evidence_is_hardly_followed() -> None:
     assert earned_share(moved(LEAST_PAIRS - 1, 1.0, 0.01)) == 0
 
 
+def test_a_share_given_in_advance_stays_unless_it_did_harm() -> None:
+    first = POOLS[1]
+    level = 5 - np.array(POOLS)[:, None] * np.tile([-1.0, 0.9], 7)
+    assert earned_share(level, first) == first, "a loss within chance"
+    assert earned_share(moved(14, -1.0, 0.3), first) == 0
+    assert earned_share(moved(14, 1.0, 0.3), first) > 0.99
+    assert earned_share(moved(LEAST_PAIRS - 1, 1.0, 0.01), first) == 0, "too few days to tell"
+
+
 def test_much_evidence_is_followed_in_full() -> None:
     assert earned_share(moved(14, 1.0, 0.3)) > 0.99
     few = 5 - np.array(POOLS)[:, None] * np.array([0.1, 0.0, 2.5, 1.0, -0.1])

@@ -21,6 +21,10 @@ from dgd.forecasting.predictive import Predictive
 from dgd.panel.panel import Panel
 from dgd.panel.split import Split
 
+PATTERNS_AT_FIRST = POOLS[1]
+"""Share of the model in joint patterns before any evidence. Of arrivals it has none: models of a
+few weeks are too often behind smoothers there."""
+
 Predict: TypeAlias = Callable[[Int[np.ndarray, " origin"], int], Predictive]
 """Forecasts of the model alone."""
 
@@ -57,7 +61,7 @@ class Anchor:
         return Anchor(
             self.patterns,
             self.arrivals,
-            earned_share(pattern_losses.reshape(len(POOLS), -1)),
+            earned_share(pattern_losses.reshape(len(POOLS), -1), at_first=PATTERNS_AT_FIRST),
             earned_share(arrival_losses),
             self.learned_spread,
         )

@@ -1,0 +1,67 @@
+"""The defaults against the simple opponents on the rehearsals: 57 windows beside the arena's own.
+
+    python benchmarks/rehearsed.py --data DIR --json FILE
+
+Each rehearsal (`rehearsals.py`) is fitted with one seed and scored one, three and seven days ahead, as
+in the arena. What forecasts start from was chosen on these windows, so they are no blind test of it;
+no test day of the arena is among the days forecast.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import polars as pl
+
+from dgd.arena.contest import HORIZONS, ROW
+from dgd.arena.contestants import DEFAULT, SIMPLE
+from dgd.arena.metrics import METRICS
+from dgd.arena.standing import standings
+from dgd.estimator import DGD
+from dgd.files.atomic import write_atomically
+from dgd.scoring.backtesting import backtest
+from rehearsals import Rehearsal, rehearsals
+
+
+def rows_of(number: int, one: Rehearsal) -> pl.DataFrame:
+    """Scores of the defaults and of every simple opponent on one rehearsal."""
+    panel, split = one.panel, one.split
+    result = backtest(
+        panel,
+        {DEFAULT: DGD(), **{name: make() for name, make in SIMPLE.items()}},
+        horizons=[step for step in HORIZONS if len(one.origins(step))],
+        warmup_end=panel.dates[split.first - 1],
+        train_end=panel.dates[split.train_stop - 1],
+        validation_end=panel.dates[split.validation_stop - 1],
+        seeds=[1],
+    )
+    scores = result.to_frame("polars").filter(pl.col("metric").is_in(list(METRICS)))
+    named = scores.with_columns(pl.lit(f"{one.source} {number}").alias("set"))
+    return named.select(list(ROW)).cast(ROW)
+
+
+def main() -> None:
+    asked = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    asked.add_argument("--data", type=Path, required=True)
+    asked.add_argument("--json", type=Path)
+    given = asked.parse_args()
+    found = []
+    for number, one in enumerate(rehearsals(given.data, print)):
+        found.append(rows_of(number, one))
+        print(f"{one.source} {number}: {one.panel!r}", flush=True)
+    if not found:
+        asked.error(f"{given.data} holds no table that rehearsals are cut from")
+    rows = pl.concat(found)
+    source = pl.col("set").str.split(" ").list.first()
+    with pl.Config(tbl_rows=200, tbl_width_chars=140, tbl_hide_dataframe_shape=True):
+        print(standings(rows))
+        for name in rows.select(source.unique(maintain_order=True)).to_series():
+            own = standings(rows.filter(source == name)).filter(model=DEFAULT)
+            print(name)
+            print(own)
+    if given.json is not None:
+        write_atomically(given.json.absolute(), json.dumps(rows.to_dicts(), indent=1).encode())
+
+
+if __name__ == "__main__":
+    main()
