@@ -2,9 +2,9 @@
 
     python benchmarks/rehearsed.py --data DIR --json FILE
 
-Each rehearsal (`rehearsals.py`) is fitted with one seed and scored one, three and seven days ahead, as
-in the arena. What forecasts start from was chosen on these windows, so they are no blind test of it;
-no test day of the arena is among the days forecast.
+Each rehearsal (`rehearsals.py`) is fitted with one seed and scored one, three and seven days
+ahead, as in the arena. What forecasts start from was chosen on these windows, so they are no blind
+test of it; no test day of the arena is among the days forecast.
 """
 
 import argparse
