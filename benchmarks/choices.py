@@ -4,9 +4,9 @@
 
 Every rehearsal (`rehearsals.py`: 57 windows from five sources) is forecast 1, 3 and 7 days ahead by
 anchors chosen on the days before. Joint NLL and the logarithm of the mean absolute error of
-total arrivals are compared with those of the library's values, window by window; a value is
-worth taking where it is better by more than two standard errors over windows, else the one in the
-library stays. `--every 4` takes each fourth rehearsal only.
+total arrivals are compared with those of the library's values, window by window, with the standard
+error over windows; a constant of the library stays unless another is better by two of these.
+`--every 4` takes each fourth rehearsal only.
 """
 
 import argparse
