@@ -98,11 +98,9 @@ class ArrivalAnchor:
             if origin not in asked:
                 continue
             for step, row in enumerate(rows, 1):
-                day = origin + step
-                whole = float((self.totals[row] @ total.ahead(of_total, day, place[day], step))[0])
-                parts = (
-                    self.cells[row] @ cells.ahead(of_cells, day, place[day], step) + LEAST_ARRIVALS
-                )
+                target = (origin + step, place[origin + step], step)
+                whole = float((self.totals[row] @ total.ahead(of_total, *target))[0])
+                parts = self.cells[row] @ cells.ahead(of_cells, *target) + LEAST_ARRIVALS
                 # half of the total's own forecast, half of the sum of the cells'
                 scaled = parts * (0.5 + 0.5 * whole / parts.sum())
                 found[step - 1, origins == origin] = scaled.reshape(arrivals.shape[1:])

@@ -91,7 +91,8 @@ class Settings(ByName):
             medians that follow the days, and from deviations that fade; "means", without
             medians and deviations; "none", from the model alone.
         departures: "weighed", the model joins its anchors by the share it earns on the
-            validation days; "none", forecasts are the anchors alone.
+            validation days, in joint patterns by a tenth at least unless that did harm there;
+            "none", forecasts are the anchors alone.
         spread: "learned", arrivals scatter around a forecast as they did around past ones of
             the same cohort; "given", by `dispersion`.
     """
