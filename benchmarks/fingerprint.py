@@ -84,7 +84,7 @@ def of_world() -> Iterator[tuple[str, str]]:
     for name, opponent in OPPONENTS.items():
         fits[name] = opponent.fit(drawn.panel, seeds=[1, 2], **ends)
         yield f"{name}, predictions", of_prediction(fits[name].predict(origins, 3))
-    result = dgd.backtest(drawn.panel, fits, horizons=[1, 3], **ends)
+    result = dgd.backtest(drawn.panel, fits, horizons=[1, 3], **ends, paths=0)
     yield "backtest", of_table(result.to_frame("polars"))
     yield "daily totals", of_table(result.daily("polars"))
 
@@ -101,7 +101,7 @@ def of_retail(folder: Path) -> Iterator[tuple[str, str]]:
         fit = model.fit(dataset.panel, **ends)
         days = np.arange(fit.split.validation_stop - 1, dataset.panel.days - 3)
         yield from ((f"Retail {year}, {what}", found) for what, found in of_fit(fit, days))
-        result = dgd.backtest(dataset.panel, {"dgd": fit}, horizons=[1, 3], **ends)
+        result = dgd.backtest(dataset.panel, {"dgd": fit}, horizons=[1, 3], **ends, paths=0)
         yield f"Retail {year}, backtest", of_table(result.to_frame("polars"))
 
 

@@ -34,6 +34,7 @@ def rows_of(number: int, one: Rehearsal) -> pl.DataFrame:
         train_end=panel.dates[split.train_stop - 1],
         validation_end=panel.dates[split.validation_stop - 1],
         seeds=[1],
+        paths=0,
     )
     scores = result.to_frame("polars").filter(pl.col("metric").is_in(list(METRICS)))
     named = scores.with_columns(pl.lit(f"{one.source} {number}").alias("set"))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import dgd
-from dgd.anchoring.anchor import pool
 from dgd.anchoring.evidence import BELIEVED, LEAST_PAIRS, POOLS, earned_share
 from dgd.anchoring.weighing import block_of, blocks_of, soft_weights
+from dgd.forecasting.pool import pool
 from support.refusals import refused
 
 

@@ -12,6 +12,7 @@ from dgd.anchoring.arrival_anchor import ArrivalAnchor
 from dgd.anchoring.exposure import Exposed
 from dgd.anchoring.smoothing.means import PLAIN_GAINS, WEEKDAY_GAINS
 from dgd.anchoring.smoothing.smoothers import are_means, candidates, smoothed_days
+from dgd.model.effort import EffortCurve
 from dgd.panel.split import Split
 
 WEEK = np.array([0.0, 60, 50, 40, 50, 70, 30])
@@ -85,6 +86,21 @@ def test_what_effort_explains_is_not_taken_for_the_level() -> None:
     np.testing.assert_allclose(expected, 30 * effort[origins + 1], rtol=0.25)
     blind = anchor_of(panel_of(panel.arrivals.sum((1, 2))))
     assert blind.totals.shape[1] * 2 == anchor.totals.shape[1] == 2 * candidates(7)
+
+
+def test_the_unit_of_effort_does_not_move_the_anchor() -> None:
+    rng = np.random.default_rng(6)
+    effort = np.where(rng.uniform(size=112) < 0.5, 1.0, 3.0)
+    totals = rng.poisson(30 * effort**0.5)
+    origins, found = np.arange(90, 110), []
+    for scale in (1.0, 4096.0):
+        panel = panel_of(totals, scale * effort)
+        dates = panel.dates
+        split = Split.of(panel, dates[-29], dates[-15], dates[13])
+        curve = EffortCurve(np.array([0.5]), np.zeros(1), np.array([2.0 * scale]))
+        found.append(ArrivalAnchor.chosen(panel, split, curve).predict(panel, origins, 1)[0])
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-12)
+    np.testing.assert_allclose(found[0].sum((1, 2)), 30 * effort[origins + 1] ** 0.5, rtol=0.25)
 
 
 def test_without_effort_on_a_day_the_rate_of_the_day_before_stands() -> None:

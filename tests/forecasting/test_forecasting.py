@@ -56,7 +56,7 @@ def test_frames_are_tidy_and_add_up(fit: dgd.Fit) -> None:
 def test_a_payload_holds_the_rows_of_its_tables(fit: dgd.Fit) -> None:
     forecast = fit.forecast(2, origin=fit.panel.dates[ORIGIN])
     for patterns, table in ((False, forecast.to_frame()), (True, forecast.patterns_to_frame())):
-        payload = forecast.payload(patterns)
+        payload = forecast.payload(patterns=patterns)
         assert payload["origin"] == str(fit.panel.dates[ORIGIN])
         assert payload["rows"] == table.to_dicts()
 

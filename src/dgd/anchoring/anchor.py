@@ -17,6 +17,7 @@ from dgd.anchoring.arrival_anchor import ArrivalAnchor
 from dgd.anchoring.evidence import POOLS, earned_share
 from dgd.anchoring.pattern_anchor import LEAST_PROBABILITY, PatternAnchor
 from dgd.anchoring.weighing import blocks_of
+from dgd.forecasting.pool import Pool, fading, pool
 from dgd.forecasting.predictive import Predictive
 from dgd.panel.panel import Panel
 from dgd.panel.split import Split
@@ -41,6 +42,8 @@ class Anchor:
     """Share of the model in the arrivals."""
     learned_spread: bool = True
     """Whether arrivals scatter as they did around past forecasts, or as the model was told."""
+    reach: int = 1
+    """Steps ahead up to which the model has earned its share; beyond them it fades."""
 
     def weighed(self, panel: Panel, split: Split, predict: Predict) -> "Anchor":
         """The same anchor with the shares that the model earns on the validation days."""
@@ -64,31 +67,34 @@ class Anchor:
             earned_share(pattern_losses.reshape(len(POOLS), -1), at_first=PATTERNS_AT_FIRST),
             earned_share(arrival_losses),
             self.learned_spread,
+            blocks_of(days)[-1],
         )
+
+    def pool(self, panel: Panel, origins: Int[np.ndarray, " origin"], horizon: int) -> Pool:
+        """What the past alone expects of every step, and the share of the model in it."""
+        alone = np.ones(horizon)
+        patterns = arrivals = None
+        pattern_shares = arrival_shares = alone
+        if self.patterns is not None:
+            patterns = self.patterns.predict(panel, origins, horizon)
+            pattern_shares = fading(self.pattern_share, self.reach, horizon)
+        if self.arrivals is not None:
+            arrivals = self.arrivals.predict(panel, origins, horizon)
+            arrival_shares = fading(self.arrival_share, self.reach, horizon)
+        return Pool(arrivals, patterns, arrival_shares, pattern_shares)
 
     def joined(
         self, model: Predictive, panel: Panel, origins: Int[np.ndarray, " origin"]
     ) -> Predictive:
         """The forecast of the model, pooled with what the past alone expects."""
-        arrivals, patterns, spread = model.arrivals, model.patterns, model.dispersion
-        if self.patterns is not None:
-            own = self.patterns.predict(panel, origins, model.horizon)
-            patterns = pool(own, patterns, self.pattern_share)
-        if self.arrivals is not None:
-            arrivals = pool(
-                self.arrivals.predict(panel, origins, model.horizon), arrivals, self.arrival_share
-            )
-            if self.learned_spread:
-                spread = self.arrivals.dispersion_at(model.horizon)
-        return Predictive(arrivals, patterns, spread)
-
-
-def pool(anchor: np.ndarray, model: np.ndarray, share: float) -> np.ndarray:
-    """A linear pool for every seed; without a share it is the anchor, bit by bit, even
-    where the model diverged."""
-    if not share:
-        return np.broadcast_to(anchor, model.shape).copy()
-    return np.asarray((1 - share) * anchor + share * model)
+        pooled = self.pool(panel, origins, model.horizon)
+        steps = range(model.horizon)
+        arrivals = [pooled.arrivals_at(step, model.arrivals[:, step]) for step in steps]
+        patterns = [pooled.patterns_at(step, model.patterns[:, step]) for step in steps]
+        spread = model.dispersion
+        if self.arrivals is not None and self.learned_spread:
+            spread = self.arrivals.dispersion_at(model.horizon)
+        return Predictive(np.stack(arrivals, 1), np.stack(patterns, 1), spread)
 
 
 def _nll(

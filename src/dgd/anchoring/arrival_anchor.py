@@ -13,6 +13,7 @@ from jaxtyping import Float, Int
 from dgd.anchoring.exposure import Exposed
 from dgd.anchoring.seasons import cycle_length, places
 from dgd.anchoring.weighing import block_of, blocks_of, scored_days, soft_weights
+from dgd.model.effort import EffortCurve
 from dgd.model.negative_binomial import LARGEST_DISPERSION
 from dgd.panel.panel import Panel
 from dgd.panel.sequences import known_until
@@ -47,23 +48,27 @@ class ArrivalAnchor:
     of the cells', weighed by it, and later counts must not move it."""
     dispersion: Float[np.ndarray, "block cohort"]
     """r of each cohort's arrivals around the forecast, as past errors scattered."""
+    effort: EffortCurve
+    """How the model found contact to answer to effort when the weights were found."""
 
     @staticmethod
     def chosen(
         panel: Panel,
         split: Split,
+        effort: EffortCurve | None = None,
         *,
         means_alone: bool = False,
         softness: float = SOFTNESS,
         recent: float = RECENT,
     ) -> "ArrivalAnchor":
         """Weigh the candidates, or those that are means, by forecasts of training and validation
-        days."""
+        days; contact is proportional to effort where no curve says otherwise."""
+        curve = effort or EffortCurve.proportional(len(panel.cohorts))
         arrivals = panel.arrivals[: split.validation_stop].astype(np.float64)
         days = scored_days(split)
         blocks = blocks_of(days)
         cycle = cycle_length(panel, split.train_stop)
-        cells = Exposed.cells(arrivals, panel.effort if panel.has_effort else None)
+        cells = Exposed.cells(arrivals, curve.relative(panel.effort) if panel.has_effort else None)
         reach = cells.reach()
         told_apart = max(softness, SCATTER / np.sqrt(len(days)))
 
@@ -75,7 +80,7 @@ class ArrivalAnchor:
 
         flat = np.full((len(blocks), len(panel.cohorts)), np.inf)
         totals, parts = weights(cells.total(reach)), weights(cells)
-        anchor = ArrivalAnchor(cycle, blocks, totals, parts, reach, flat)
+        anchor = ArrivalAnchor(cycle, blocks, totals, parts, reach, flat, curve)
         return replace(anchor, dispersion=anchor._scatter(panel, days, arrivals))
 
     def predict(
@@ -86,7 +91,7 @@ class ArrivalAnchor:
         arrivals = panel.arrivals[: last + 1].astype(np.float64)
         dates = panel.period.range(panel.dates[0], last + horizon + 1)
         effort = known_until(panel, dates)[0] if panel.has_effort else None
-        cells = Exposed.cells(arrivals, effort)
+        cells = Exposed.cells(arrivals, None if effort is None else self.effort.relative(effort))
         total = cells.total(self.reach)
         place = places(panel, np.arange(last + horizon + 1), self.cycle)
         rows = [block_of(step, self.blocks) for step in range(1, horizon + 1)]

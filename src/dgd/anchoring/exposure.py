@@ -2,6 +2,7 @@
 
 Effort multiplies how many people are reached. Where it is given, every smoother works twice: on
 arrivals as they are and on arrivals per effort, which the effort of the day ahead turns back.
+Effort is meant as far as it takes effect, in multiples of the usual one (`EffortCurve.relative`).
 """
 
 from collections.abc import Iterator

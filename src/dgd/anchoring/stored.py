@@ -17,7 +17,9 @@ from dgd.anchoring.tilts import Tilt
 from dgd.anchoring.weighing import BLOCKS
 from dgd.files import declared
 from dgd.files.tensors import Tensors
+from dgd.model.effort import EffortCurve
 from dgd.model.negative_binomial import LARGEST_DISPERSION
+from dgd.panel.grids import LARGEST_EFFORT, SMALLEST_EFFORT
 from dgd.panel.panel import Panel
 from dgd.tables.checks import LARGEST_COUNT
 
@@ -25,6 +27,7 @@ LEVELS: tuple[Level, ...] = ("all", "cohort", "unit", "cell")
 MOST_LAYERS = 3
 LARGEST_STRENGTH = 1e9
 LARGEST_VARIANCE = 1e9
+LARGEST_SATURATION = 1e9
 
 
 def anchor_stored(anchor: Anchor | None) -> tuple[dict[str, Any] | None, Tensors]:
@@ -35,6 +38,7 @@ def anchor_stored(anchor: Anchor | None) -> tuple[dict[str, Any] | None, Tensors
         "pattern_share": anchor.pattern_share,
         "arrival_share": anchor.arrival_share,
         "learned_spread": anchor.learned_spread,
+        "reach": anchor.reach,
     }
     tensors: Tensors = {}
     if anchor.patterns is not None:
@@ -57,6 +61,8 @@ def anchor_stored(anchor: Anchor | None) -> tuple[dict[str, Any] | None, Tensors
         tensors["anchor/cells"] = anchor.arrivals.cells
         tensors["anchor/reach"] = anchor.arrivals.reach
         tensors["anchor/dispersion"] = anchor.arrivals.dispersion
+        for name, values in anchor.arrivals.effort._asdict().items():
+            tensors[f"anchor/effort/{name}"] = values
     return facts, tensors
 
 
@@ -71,7 +77,8 @@ def anchor_restored(facts: dict[str, Any], tensors: Tensors, panel: Panel) -> An
     if not (0 <= joint <= 1 and 0 <= volume <= 1):
         raise ValueError("the shares of the model are not numbers from 0 to 1")
     learned = declared.choice(about, "learned_spread", (True, False))
-    return Anchor(patterns, arrivals, joint, volume, learned)
+    reach = declared.whole(about, "reach", 1, BLOCKS[-1])
+    return Anchor(patterns, arrivals, joint, volume, learned, reach)
 
 
 def _rows(facts: dict[str, Any], panel: Panel) -> tuple[int, tuple[int, ...]]:
@@ -132,6 +139,21 @@ def _arrivals(about: dict[str, Any], tensors: Tensors, panel: Panel) -> ArrivalA
         _shares(tensors, "anchor/cells", rows, count),
         declared.tensor(tensors, "anchor/reach", [cells], 0, LARGEST_COUNT / LEAST_REACH),
         spread,
+        _effort(tensors, len(panel.cohorts)),
+    )
+
+
+def _effort(tensors: Tensors, cohorts: int) -> EffortCurve:
+    limits = {
+        "elasticity": (0.0, 1.0),
+        "saturation": (0.0, LARGEST_SATURATION),
+        "usual": (SMALLEST_EFFORT, LARGEST_EFFORT),
+    }
+    return EffortCurve(
+        **{
+            name: declared.tensor(tensors, f"anchor/effort/{name}", [cohorts], *ends)
+            for name, ends in limits.items()
+        }
     )
 
 

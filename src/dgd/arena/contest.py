@@ -78,7 +78,7 @@ class Contest:
 
     def _scored(self, name: str, fitted: Fitted) -> pl.DataFrame:
         panel = self.dataset.panel
-        result = backtest(panel, {name: fitted}, horizons=self.horizons, **self.ends)
+        result = backtest(panel, {name: fitted}, horizons=self.horizons, **self.ends, paths=0)
         table = result.to_frame("polars").filter(pl.col("metric").is_in(list(METRICS)))
         return table.with_columns(pl.lit(self.name).alias("set")).select(list(ROW)).cast(ROW)
 

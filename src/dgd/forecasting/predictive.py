@@ -8,7 +8,7 @@ patterns multinomial with probabilities q,
 and the seeds of a fit are a mixture, each weighing the same.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
@@ -17,6 +17,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from dgd.errors import InputError
+from dgd.forecasting.asked import Asked
+from dgd.forecasting.calibration import Promise
 from dgd.model import multinomial, negative_binomial
 from dgd.model.patterns import behavior_bits
 
@@ -36,6 +38,9 @@ class Predictive:
     forecast."""
     sampler: Callable[[np.random.Generator, int], Drawn] | None = None
     """Draws whole paths, where what is drawn on one day moves the forecast of the next."""
+    promise: Callable[[Asked, Sequence[int], float, int], Promise] | None = None
+    """Which level of its paths covers as much as is asked, as past origins say; without it
+    intervals are the central ones of the paths."""
 
     @property
     def horizon(self) -> int:
@@ -61,7 +66,8 @@ class Predictive:
         sampler = None
         if self.sampler is not None:
             sampler = partial(_of_steps, self.sampler, only)
-        return Predictive(self.arrivals[:, only], self.patterns[:, only], dispersion, sampler)
+        arrivals, patterns = self.arrivals[:, only], self.patterns[:, only]
+        return Predictive(arrivals, patterns, dispersion, sampler, self.promise)
 
     def averaged(self) -> "Predictive":
         """The mean over seeds, as if they were one.
@@ -74,6 +80,11 @@ class Predictive:
         share = np.where(total > 0, arrivals / some, 1.0 / len(arrivals))
         patterns = (share[..., None] * self.patterns).sum(0)
         return Predictive(arrivals.mean(0)[None], patterns[None])
+
+    @property
+    def can_sample(self) -> bool:
+        """Whether counts can be drawn from it."""
+        return self.sampler is not None or self.dispersion is not None
 
     def sample(self, rng: np.random.Generator, paths: int) -> Drawn:
         """Draw `paths` paths of counts; path i is drawn from seed i modulo the number of seeds."""

@@ -4,11 +4,9 @@ import numpy as np
 import polars as pl
 from jaxtyping import Int
 
+from dgd.forecasting.asked import ARRIVALS
 from dgd.forecasting.predictive import Predictive
 from dgd.panel.panel import Panel
-
-ARRIVALS = "arrivals"
-"""The series that is not a behaviour."""
 
 
 def daily_totals(

@@ -1,4 +1,4 @@
-"""A panel goes on: newer days are put behind those known already."""
+"""A panel goes on: newer days are put behind those known already, or the last ones repeated."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,6 +9,9 @@ from dgd.errors import InputError, few
 from dgd.panel.contexts import EventCounts
 from dgd.panel.panel import Panel
 from dgd.tables.labels import Label
+
+CYCLES = {"hour": 168, "day": 7, "week": 1}
+"""After how many periods days are alike again."""
 
 
 def continued(earlier: Panel, later: Panel) -> Panel:
@@ -56,6 +59,28 @@ def continued(earlier: Panel, later: Panel) -> Panel:
         known_dates=np.concatenate([earlier.known_dates[:begin], later.known_dates]),
         events=_events(earlier.events, later.events, begin, units, cohorts),
     )
+
+
+def repeated_through(panel: Panel, stop: int) -> Panel:
+    """The panel with effort and features of at least `stop` days; those that are not known are
+    those of the last cycle again."""
+    if stop <= len(panel.known_dates):
+        return panel
+    cycle = min(CYCLES[panel.period.name], len(panel.known_dates))
+    return replace(
+        panel,
+        known_dates=panel.period.range(panel.dates[0], stop),
+        effort=repeated(panel.effort, stop, cycle),
+        features=repeated(panel.features, stop, cycle),
+    )
+
+
+def repeated(known: np.ndarray, stop: int, cycle: int) -> np.ndarray:
+    """The first `stop` days: as known, then the last `cycle` of them over and over."""
+    cycle = min(cycle, len(known))
+    beyond = max(stop - len(known), 0)
+    again = known[len(known) - cycle + np.arange(beyond) % cycle]
+    return np.concatenate([known, again])[:stop]
 
 
 def _first_new(earlier: Panel, later: Panel) -> int:

@@ -117,6 +117,7 @@ class Scored:
             train_end=dataset.window.train_end,
             validation_end=dataset.window.validation_end,
             seeds=SEEDS,
+            paths=0,
         )
 
 

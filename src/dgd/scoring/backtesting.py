@@ -16,6 +16,7 @@ import polars as pl
 from jaxtyping import Int
 
 from dgd.errors import InputError
+from dgd.forecasting.calibration import checked_levels
 from dgd.forecasting.predictive import Predictive
 from dgd.forecasting.protocol import Fitted, Forecaster, checked_prediction, settings_of
 from dgd.forecasting.totals import daily_totals
@@ -23,6 +24,7 @@ from dgd.panel.panel import Panel
 from dgd.scoring.comparison import compare_with_best
 from dgd.scoring.day_scores import score_days
 from dgd.scoring.origin_scores import score_origins
+from dgd.scoring.range_scores import score_ranges
 from dgd.scoring.verdict import verdict_on
 from dgd.tables.frames import from_polars
 from dgd.tables.periods import Moment
@@ -44,6 +46,8 @@ class Backtest:
     """One row per model, horizon, endpoint and series: the day's total, recorded and forecast."""
     by_origin: pl.DataFrame
     """One row per model, horizon, metric and endpoint: the day's score, the mean over seeds."""
+    by_level: pl.DataFrame
+    """One row per model, horizon, series and level: what drawn ranges of daily totals cover."""
 
     @property
     def settings(self) -> dict[str, dict[str, Any]]:
@@ -92,6 +96,15 @@ class Backtest:
         """
         return from_polars(self.by_origin, kind or self.panel.kind)
 
+    def ranges(self, kind: str | None = None) -> Any:
+        """One row per model, horizon, series and level, for every forecaster that can draw counts.
+
+        `coverage` and `width` are of intervals of the daily total, missing where a forecaster
+        refuses the level; `crps` and `energy`, the score of all series at once, are of its whole
+        distribution. All but coverage are in counts, lower being better.
+        """
+        return from_polars(self.by_level, kind or self.panel.kind)
+
     def comparison(self, kind: str | None = None) -> Any:
         """One row per horizon and metric: the model named "dgd", or the first, against the best
         of the others, picked with hindsight.
@@ -110,6 +123,7 @@ class Backtest:
         """Scores, who won, settings and daily totals as plain values."""
         return {
             "scores": self.to_frame("polars").to_dicts(),
+            "ranges": self.ranges("polars").to_dicts(),
             "comparison": self.comparison("polars").to_dicts(),
             "verdict": list(self.verdict()),
             "settings": self.settings,
@@ -131,6 +145,8 @@ def backtest(
     warmup_end: Moment | None = None,
     seeds: Sequence[int] = (1, 2, 3),
     test_start: Moment | None = None,
+    levels: Sequence[float] = (80, 95),
+    paths: int = 400,
     progress: BacktestProgress | None = None,
 ) -> Backtest:
     """Fit every forecaster, predict the test days from rolling origins, and score.
@@ -143,6 +159,8 @@ def backtest(
             after `validation_end` are only scored.
         seeds: for forecasters that train.
         test_start: the first day to be scored; the day after `validation_end` by default.
+        levels: of the intervals that are scored, in per cent.
+        paths: how many futures are drawn at each origin to score ranges; none with 0.
         progress: called with (model, seed, epochs done, best validation objective).
     """
     first = _first_test_day(panel, validation_end, test_start)
@@ -153,6 +171,8 @@ def backtest(
     scores: list[pl.DataFrame] = []
     totals: list[pl.DataFrame] = []
     by_origin: list[pl.DataFrame] = []
+    by_level: list[pl.DataFrame] = []
+    levels = checked_levels(levels)
     for name, forecaster in forecasters.items():
         if isinstance(forecaster, Fitted):
             fitted = forecaster
@@ -178,7 +198,10 @@ def backtest(
             totals.append(total.select(*labels, pl.all()))
             each = score_origins(panel, origins, horizon, predicted)
             by_origin.append(each.select(*labels, pl.all()))
-    return Backtest(panel, fits, pl.concat(scores), pl.concat(totals), pl.concat(by_origin))
+            ranges = score_ranges(panel, origins, horizon, predicted, levels, paths)
+            by_level.append(ranges.select(*labels, pl.all()))
+    parts = (scores, totals, by_origin, by_level)
+    return Backtest(panel, fits, *(pl.concat(part) for part in parts))
 
 
 def _scores(panel: Panel, days: Int[np.ndarray, " day"], predicted: Predictive) -> pl.DataFrame:

@@ -5,7 +5,8 @@ import numpy as np
 import polars as pl
 
 from dgd.fit import Fit
-from dgd.forecasting.totals import ARRIVALS, daily_totals
+from dgd.forecasting.asked import ARRIVALS
+from dgd.forecasting.totals import daily_totals
 
 
 def counts_table(fit: Fit, horizon: int = 1) -> pl.DataFrame:

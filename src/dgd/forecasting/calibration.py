@@ -1,0 +1,197 @@
+r"""Which level of its paths a forecast must show so that an interval covers what it promises.
+
+At past origins the same forecaster drew the same kind of paths. Where among them the recorded
+count came out is its randomised probability integral transform,
+
+.. math:: u = \frac{\#\{draws < y\} + V (1 + \#\{draws = y\})}{K + 1}, \qquad V \sim U(0, 1)
+
+and a central interval of path level l holds it where |2u - 1| <= l. Of n origins the
+ceil((n + 1) L)-th smallest of these is the path level that covers a further day with
+probability L, whatever the forecaster's law: the finite-sample rank of conformal prediction.
+Below n = L / (1 - L) origins there is no such rank, and the interval is refused.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from jaxtyping import Bool, Float, Int
+
+from dgd.errors import InputError
+from dgd.forecasting.asked import Asked
+
+PIT_SEED = 0
+MOST_ORIGINS = 80
+"""Past origins that are looked at, the latest ones."""
+STEPS = (1, 3, 7, 14, 28)
+"""Steps ahead that are measured; a step takes what the last one reached says."""
+
+
+def measured_steps(days: int) -> tuple[int, ...]:
+    """The steps ahead that so many days can tell something about."""
+    return tuple(step for step in STEPS if step == 1 or days >= 2 * step)
+
+
+def origins_needed(level: float) -> int:
+    """The fewest origins with which an interval of so many per cent can be promised."""
+    share = level / 100
+    return int(np.ceil(round(share / (1 - share), 9)))
+
+
+def checked_levels(levels: Sequence[float]) -> tuple[float, ...]:
+    """Levels in per cent, each once, from the narrowest on."""
+    for level in levels:
+        if isinstance(level, bool) or not 1 <= level < 100:
+            share = f", {100 * level:g} for a share of {level:g}" if 0 < level < 1 else ""
+            raise InputError(f"levels holds {level}; give per cent from 1 to below 100{share}.")
+    if len(set(levels)) < len(levels):
+        raise InputError(f"levels is {list(levels)}; give each level once.")
+    return tuple(sorted(levels))
+
+
+@dataclass(frozen=True, eq=False)
+class Promise:
+    """What an interval of a level rests on, `horizon` steps ahead."""
+
+    level: float
+    horizon: int
+    """The step, or how many days are added up."""
+    origins: int
+    path_level: float | None
+    """The central share of paths that is shown; `None` where the level is refused."""
+    coverage: float | None
+    """Measured at every origin by what the other origins said."""
+
+
+@dataclass(frozen=True, eq=False)
+class PastDraws:
+    """Paths drawn at past origins, and what was then recorded; counts are arrivals, then
+    behaviours."""
+
+    origins: Int[np.ndarray, " origin"]
+    drawn: Int[np.ndarray, "path step origin unit cohort counted"]
+    recorded: Int[np.ndarray, "step origin unit cohort counted"]
+    known: Bool[np.ndarray, "step origin"]
+    """Whether that day may be looked at."""
+
+    @cached_property
+    def steps(self) -> tuple[int, ...]:
+        reach = self.drawn.shape[1]
+        return tuple(s for s in measured_steps(len(self.origins)) if s <= reach)
+
+    def near(self, asked: Asked, horizon: int) -> int:
+        """The step that speaks for one `horizon` days ahead, or for a sum of so many days."""
+        if asked.by_date:
+            return max(step for step in self.steps if step <= horizon)
+        return min(horizon, self.drawn.shape[1])
+
+    def promise(self, asked: Asked, group: Sequence[int], level: float, horizon: int) -> Promise:
+        """What an interval rests on, of the series of that group taken together.
+
+        `horizon` is the step ahead or, where dates are added up, how many of them are.
+        """
+        near = self.near(asked, horizon)
+        scores = self._scores(asked, tuple(group), near)
+        count = len(scores)
+        if count < origins_needed(level):
+            return Promise(level, near, count, None, None)
+        return Promise(level, near, count, _ranked(scores, level), _left_out(scores, level))
+
+    def _scores(
+        self, asked: Asked, group: tuple[int, ...], horizon: int
+    ) -> list[Float[np.ndarray, " series"]]:
+        """|2u - 1| of every origin whose days are known."""
+        steps = slice(horizon - 1, horizon) if asked.by_date else slice(0, horizon)
+        whole = self.known[steps].all(0)
+        drawn = np.moveaxis(self.drawn[:, steps, whole], 2, 0)
+        recorded = np.moveaxis(self.recorded[steps, whole], 1, 0)
+        numbers = list(group)
+        paths = asked.answered(drawn)[..., numbers]
+        happened = asked.answered(recorded)[..., numbers]
+        rng = np.random.default_rng(PIT_SEED)
+        u = randomised_pit(np.moveaxis(paths, 1, 0), happened, rng)
+        apart = np.abs(2 * u - 1).reshape(len(u), -1)
+        return [day[~np.isnan(day)] for day in apart if not np.isnan(day).all()]
+
+
+def randomised_pit(
+    drawn: Float[np.ndarray, " path *series"],
+    happened: Float[np.ndarray, " *series"],
+    rng: np.random.Generator,
+) -> Float[np.ndarray, " *series"]:
+    """Where what happened lies among the draws: uniform if the draws are of its law. Draws that
+    are not numbers do not count; what happened and is not a number has no place."""
+    number = (~np.isnan(drawn)).sum(0)
+    below = (drawn < happened).sum(0)
+    equal = (drawn == happened).sum(0)
+    chance = rng.random(happened.shape)
+    return np.where(np.isnan(happened), np.nan, (below + chance * (1 + equal)) / (number + 1))
+
+
+def _ranked(scores: Sequence[np.ndarray], level: float) -> float:
+    """The path level of the finite-sample rank; series of one origin are one day's evidence."""
+    n = len(scores)
+    wanted = min(int(np.ceil(round((n + 1) * level / 100, 9))) / n, 1.0)
+    pooled = np.sort(np.concatenate(scores))
+    return float(pooled[int(np.ceil(round(wanted * len(pooled), 9))) - 1])
+
+
+def _left_out(scores: Sequence[np.ndarray], level: float) -> float | None:
+    """How often the interval that the other origins call for holds."""
+    if len(scores) - 1 < origins_needed(level):
+        return None
+    held = [
+        np.mean(own <= _ranked([*scores[:i], *scores[i + 1 :]], level))
+        for i, own in enumerate(scores)
+    ]
+    return float(np.mean(held))
+
+
+def shown_interval(
+    paths: Float[np.ndarray, " path *series"], path_level: float
+) -> tuple[Float[np.ndarray, " *series"], Float[np.ndarray, " *series"]]:
+    """The central interval of the paths, its ends being values of paths."""
+    ends = [(1 - path_level) / 2, (1 + path_level) / 2]
+    if np.isnan(paths).any():
+        low, high = np.nanquantile(paths, ends, axis=0)
+    else:
+        low, high = np.quantile(paths, ends, axis=0, method="inverted_cdf")
+    return low, high
+
+
+def promises_table(promises: Sequence[tuple[str, Promise]]) -> pl.DataFrame:
+    """One row per series, step and level: from how many origins it comes, and what it covered."""
+    rows = []
+    for series, promise in promises:
+        needed = origins_needed(promise.level)
+        refused = promise.path_level is None
+        rows.append(
+            {
+                "series": series,
+                "horizon": promise.horizon,
+                "level": float(promise.level),
+                "origins": promise.origins,
+                "origins_needed": needed,
+                "path_level": None if promise.path_level is None else 100 * promise.path_level,
+                "coverage": None if promise.coverage is None else 100 * promise.coverage,
+                "note": (
+                    f"refused: {promise.level:g}% needs {needed} past origins, "
+                    f"{promise.origins} are at hand"
+                    if refused
+                    else ""
+                ),
+            }
+        )
+    schema = {
+        "series": pl.String,
+        "horizon": pl.Int64,
+        "level": pl.Float64,
+        "origins": pl.Int64,
+        "origins_needed": pl.Int64,
+        "path_level": pl.Float64,
+        "coverage": pl.Float64,
+        "note": pl.String,
+    }
+    return pl.DataFrame(rows, schema=schema).unique(maintain_order=True)
