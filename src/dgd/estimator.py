@@ -17,6 +17,7 @@ from dgd.errors import InputError
 from dgd.fit import Fit
 from dgd.learning.building import RECORDED, first_crowd, shape_of
 from dgd.learning.cost import refuse_fit_beyond_memory
+from dgd.learning.effort_start import EFFORT_RESPONSES
 from dgd.learning.loop import Attempt, Progress, TrainingData
 from dgd.learning.objective import Objective
 from dgd.learning.preparing import prepared
@@ -102,7 +103,7 @@ class DGD(Settings):
             patterns = PatternAnchor.chosen(panel, split, MOVEMENTS[self.tilts])
         if self.arrival_anchor != "none":
             alone = self.arrival_anchor == "means"
-            arrivals = ArrivalAnchor.chosen(panel, split, means_alone=alone)
+            arrivals = ArrivalAnchor.chosen(panel, split, fit.effort_curve, means_alone=alone)
         if patterns is None and arrivals is None:
             return None
         anchor = Anchor(patterns, arrivals, learned_spread=self.spread == "learned")
@@ -117,9 +118,10 @@ class DGD(Settings):
         record = partial(RECORDED[self.supervision], panel, maker)
         training = record(split.first, split.train_stop, self.dispersion)
         validation = record(split.train_stop, split.validation_stop, self.dispersion)
+        effort = EFFORT_RESPONSES[self.effort_response](panel, split)
         attempts = []
         for name in self.starts:
-            start = STARTS[name](panel, split)
+            start = STARTS[name](panel, split, effort)
             for seed in seeds:
                 first = first_crowd(self, shape, start, seed)
                 attempts.append(

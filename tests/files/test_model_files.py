@@ -251,6 +251,9 @@ def test_a_panel_smaller_than_its_counts_is_refused(saved: bytes, tmp_path: Path
         ("features/known_scaling/scale", 1e-320),
         ("features/first_arrivals", 1e300),
         ("features/first_behaviors", 1e300),
+        ("anchor/effort/elasticity", 1.5),
+        ("anchor/effort/saturation", -1.0),
+        ("anchor/effort/usual", 0.0),
     ],
 )
 def test_numbers_that_no_panel_leads_to_are_refused(
@@ -269,6 +272,22 @@ def test_a_state_that_carries_nothing_over_is_refused(saved: bytes, tmp_path: Pa
     tensors[name] = np.full_like(tensors[name], -1000.0)
     content = sealed_file(facts_of(saved), tensors)
     assert_refused(tmp_path / "still.dgd", content, "not a complete dgd model", name)
+
+
+@pytest.mark.parametrize(("name", "number"), [("usual", 0.0), ("saturation", -1.0)])
+def test_a_response_to_effort_that_cannot_be_is_refused(
+    saved: bytes, tmp_path: Path, name: str, number: float
+) -> None:
+    tensors = tensors_of(saved)
+    tensors[f"seed 2/effort.{name}"] = np.full(3, number)
+    content = sealed_file(facts_of(saved), tensors)
+    assert_refused(tmp_path / "odd.dgd", content, "not a complete dgd model", f"effort.{name}")
+
+
+def test_elasticities_of_a_model_without_them_are_refused(saved: bytes, tmp_path: Path) -> None:
+    settings = {**facts_of(saved)["settings"], "effort_response": "proportional"}
+    content = with_facts(saved, settings=settings)
+    assert_refused(tmp_path / "both.dgd", content, "effort_response", "elasticities")
 
 
 def test_large_cohorts_are_loaded_again(fit: dgd.Fit, tmp_path: Path) -> None:

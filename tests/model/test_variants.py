@@ -169,12 +169,13 @@ def test_each_variant_has_the_parameters_its_parts_say(varied, drawn):
     memory, fatigue, shift, environment = 1 + 9, 1 + 3, 1 + 3 + 1, 3 + 3
     feedback = memory + fatigue + shift + environment
     mixture = 3 * (2 + 2 + 2)
-    whole = arrival + response + feedback
+    effort = 3
+    whole = arrival + response + feedback + effort
     expected = {
         "fixed Gaussian": whole,
         "matched discrete": whole + 3 * (3 + 3),
         "point": whole + 3 * (1 + 1),
-        "without dynamics": arrival + response + mixture,
+        "without dynamics": arrival + response + effort + mixture,
         "separated readout": whole + 2 * mixture,
         "events": whole + mixture,
     }

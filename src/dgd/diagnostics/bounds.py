@@ -17,6 +17,7 @@ q_min the smaller of the two probabilities
 Integrals at many nodes stand in for exact ones.
 """
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -32,6 +33,7 @@ from dgd.diagnostics.scored_days import scored_days
 from dgd.fit import Fit
 from dgd.model.crowd import Crowd
 from dgd.model.days import Inputs
+from dgd.model.effort import Proportional
 from dgd.model.feedback.feedback import State
 from dgd.model.observation import integrate
 from dgd.runtime import computing
@@ -87,9 +89,10 @@ def _last(state: State, inputs: Inputs) -> tuple[State, Inputs]:
 def integrals(
     crowd: Crowd, state: State, inputs: Inputs
 ) -> tuple[Float[Array, "date unit cohort"], Float[Array, "pattern date unit cohort"]]:
-    """D and A(y) of every cell, per person and unit of effort."""
+    """D and A(y) of every cell, per person and unit of effort that takes effect."""
     one = jnp.ones_like(inputs.size)
-    nodes = crowd.at_nodes(state, Inputs(inputs.calendar, inputs.summaries, one, one))
+    plain = replace(crowd, effort=Proportional())
+    nodes = plain.at_nodes(state, Inputs(inputs.calendar, inputs.summaries, one, one))
     total = crowd.readout.total(nodes.arrivals)
     return total, total[None] * integrate(nodes, crowd.response.dependence).patterns
 

@@ -1,6 +1,6 @@
 """From settings to parts: the one place where a name of a setting becomes a piece of the model."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -64,4 +64,15 @@ def first_crowd(settings: Settings, shape: Shape, start: Start, seed: int) -> Cr
         reference=start.reference,
         readout=READOUTS[settings.readout](population),
         context=CONTEXTS[settings.supervision](shape),
+        effort=start.effort,
     )
+
+
+def blank_crowd(settings: Settings, shape: Shape, names: Iterable[str]) -> Crowd:
+    """Parameters of the right shapes, to be filled by those that a file keeps under `names`."""
+    elastic = any("/effort." in name for name in names)
+    if elastic and settings.effort_response != "learned":
+        raise ValueError(
+            f"effort_response is {settings.effort_response}, but there are elasticities"
+        )
+    return first_crowd(settings, shape, Start.blank(shape, elastic), seed=0)

@@ -7,7 +7,10 @@ import numpy as np
 import polars as pl
 
 from dgd.model.crowd import Crowd
+from dgd.model.effort import AbstractEffortResponse, EffortCurve
 from dgd.model.population.population import Types
+from dgd.panel.panel import Panel
+from dgd.panel.split import Split
 from dgd.runtime import computing
 from dgd.tables.labels import Label
 
@@ -52,3 +55,25 @@ def dynamics_table(crowds: Sequence[Crowd], seeds: Sequence[int]) -> pl.DataFram
             for name, factor in crowd.feedback.factors().items()
         ]
     return pl.DataFrame(rows, schema={"seed": pl.Int64, "factor": pl.String, "value": pl.Float64})
+
+
+def effort_table(
+    response: AbstractEffortResponse, curve: EffortCurve, panel: Panel, split: Split
+) -> pl.DataFrame:
+    """One row per cohort: how its arrivals answer to effort, and which efforts were seen."""
+    effort = panel.effort[split.train]
+    worked = np.where(effort > 0, effort, np.nan).reshape(-1, len(panel.cohorts))
+    never = np.isnan(worked).all(0)
+    seen = np.where(never, 0.0, worked)
+    learned = response.learned(len(panel.cohorts))
+    return pl.DataFrame(
+        {
+            "cohort": list(panel.cohorts),
+            "elasticity": curve.elasticity,
+            "saturation": curve.saturation,
+            "usual": np.where(learned, curve.usual, np.nanmean(seen, 0)),
+            "least": np.nanmin(seen, 0),
+            "most": np.nanmax(seen, 0),
+            "learned": learned,
+        }
+    )

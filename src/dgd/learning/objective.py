@@ -71,13 +71,17 @@ class Objective:
         counts = count_loss(prediction, outcomes, self.dispersion)
         return behavior_loss(log_likelihood, outcomes) + self.count_weight * counts
 
-    def penalty(self, crowd: Crowd) -> Float[Array, ""]:
-        """R: mean square of the main coefficients and of the scales' departures from the start."""
-        strength: dict[Group, float] = {
+    def strengths(self) -> dict[Group, float]:
+        """How hard each group of coefficients is held."""
+        return {
             "behavior": self.behavior_penalty,
             "calendar": self.calendar_penalty,
             "other": 1.0,
         }
+
+    def penalty(self, crowd: Crowd) -> Float[Array, ""]:
+        """R: mean square of the main coefficients and of the scales' departures from the start."""
+        strength = self.strengths()
         held = crowd.held()
         size = sum(np.prod(x.shape) for _, x in held)
         squares = (strength[group] * (x**2).sum() for group, x in held)

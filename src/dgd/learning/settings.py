@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from dgd.learning.effort_start import EFFORT_RESPONSES
 from dgd.learning.loop import Optimizer
 from dgd.learning.objective import Objective
 from dgd.learning.setting_checks import (
@@ -27,6 +28,7 @@ _CHOICES = {
     "dynamics": tuple(FEEDBACKS),
     "readout": tuple(READOUTS),
     "supervision": tuple(CONTEXTS),
+    "effort_response": tuple(EFFORT_RESPONSES),
     "start": ("best", *STARTS),
     "calendar": ("auto", "weekday", "hour", "weekday and hour", "none"),
     "summaries": SUMMARIES,
@@ -68,6 +70,9 @@ class Settings(ByName):
             and behaviour integrate populations of their own.
         supervision: "counts", all arrivals of a cell share its features; "events", each is
             also told apart by the panel's context columns.
+        effort_response: "learned", arrivals rise with effort as they did in training, by an
+            elasticity of each cohort; in proportion where its effort never varied;
+            "proportional", one to one, as in the paper.
         start: "warmup" starts from warm-up rates, as the paper does; "training" from mean
             arrivals of the training days and a pooled logistic fit of the patterns; "best"
             trains from both and keeps, for every seed, the one that validates better.
@@ -104,6 +109,7 @@ class Settings(ByName):
     dynamics: str = "feedback"
     readout: str = "weighted"
     supervision: str = "counts"
+    effort_response: str = "learned"
     start: str = "best"
     calendar: str = "auto"
     summaries: str = "history"
@@ -154,6 +160,7 @@ class Settings(ByName):
 
 
 PAPER: dict[str, Any] = {
+    "effort_response": "proportional",
     "start": "warmup",
     "calendar": "weekday",
     "epochs": 120,

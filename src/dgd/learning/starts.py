@@ -14,11 +14,16 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import logit
 
+from dgd.learning.effort_start import blank_response
 from dgd.learning.pooled_logistic import pooled_logistic
+from dgd.model.effort import AbstractEffortResponse, Proportional
 from dgd.model.reference import Reference
 from dgd.model.shape import Shape
 from dgd.panel.panel import Panel
 from dgd.panel.split import Split
+
+PROPORTIONAL = Proportional()
+"""How contact answers to effort where nobody says otherwise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,22 +33,26 @@ class Start:
     reference: Reference
     cohort_intercept: Float[np.ndarray, "cohort behavior"]
     dependence: Float[np.ndarray, " pair"]
+    effort: AbstractEffortResponse = PROPORTIONAL
 
     @staticmethod
-    def blank(shape: Shape) -> "Start":
-        """Zeros of the right shapes, for parameters that a file will fill."""
+    def blank(shape: Shape, elastic: bool = False) -> "Start":
+        """Zeros of the right shapes, for parameters that a file will fill; an `elastic` response
+        to effort has some too."""
         cohorts, behaviors = shape.cohorts, shape.behaviors
         reference = Reference(
             jnp.zeros((shape.units, cohorts)), jnp.zeros((cohorts, behaviors)), jnp.zeros(cohorts)
         )
         pairs = behaviors * (behaviors - 1) // 2
-        return Start(reference, np.zeros((cohorts, behaviors)), np.zeros(pairs))
+        effort = blank_response(cohorts) if elastic else PROPORTIONAL
+        return Start(reference, np.zeros((cohorts, behaviors)), np.zeros(pairs), effort)
 
 
-def measure(panel: Panel, split: Split, days: slice) -> Reference:
+def measure(panel: Panel, split: Split, days: slice, effort: AbstractEffortResponse) -> Reference:
     """Baselines and reference rates over `days`, smoothed so that no rate is 0 or 1."""
     arrivals = panel.arrivals[days].sum(0)
-    people = (panel.size[days] * panel.effort[days]).sum(0)
+    reached = np.asarray(effort.reached(jnp.asarray(panel.effort[days])))
+    people = (panel.size[days] * reached).sum(0)
     people = np.where(people > 0, people, panel.size[days].sum(0))
     return Reference(
         log_baseline=jnp.asarray(np.log((arrivals + 0.5) / people)),
@@ -67,26 +76,30 @@ def _reference_size(panel: Panel, split: Split) -> Float[np.ndarray, " cohort"]:
     return np.maximum(1.0, panel.arrivals[split.warmup].sum(1).mean(0))
 
 
-def start_from_warmup(panel: Panel, split: Split) -> Start:
+def start_from_warmup(
+    panel: Panel, split: Split, effort: AbstractEffortResponse = PROPORTIONAL
+) -> Start:
     """The paper's start: warm-up baselines, warm-up rates as intercepts, no dependence."""
-    reference = measure(panel, split, split.warmup)
+    reference = measure(panel, split, split.warmup, effort)
     pairs = len(panel.behaviors) * (len(panel.behaviors) - 1) // 2
     intercept = logit(np.asarray(reference.rates))
-    return Start(reference, intercept, np.zeros(pairs))
+    return Start(reference, intercept, np.zeros(pairs), effort)
 
 
-def start_from_training(panel: Panel, split: Split) -> Start:
+def start_from_training(
+    panel: Panel, split: Split, effort: AbstractEffortResponse = PROPORTIONAL
+) -> Start:
     """Mean arrivals of the training days and a pooled autoregressive logistic fit."""
-    reference = measure(panel, split, split.train)
+    reference = measure(panel, split, split.train, effort)
     warmup_rates = jnp.asarray(reference_rates(panel, split.warmup))
     reference = eqx.tree_at(lambda r: r.rates, reference, warmup_rates)
     counts = panel.patterns[split.train].sum((0, 1)).astype(np.float64)
     intercept, dependence = pooled_logistic(counts)
     below = np.tril_indices(len(panel.behaviors), -1)
-    return Start(reference, intercept, dependence[below])
+    return Start(reference, intercept, dependence[below], effort)
 
 
-STARTS: dict[str, Callable[[Panel, Split], Start]] = {
+STARTS: dict[str, Callable[[Panel, Split, AbstractEffortResponse], Start]] = {
     "warmup": start_from_warmup,
     "training": start_from_training,
 }

@@ -9,6 +9,7 @@ from jaxtyping import Array, Float, PyTree
 from dgd.model.arrival import Arrival, clipped
 from dgd.model.context import AbstractContext, SharedContext
 from dgd.model.days import Inputs, Outcomes, Prediction
+from dgd.model.effort import AbstractEffortResponse, Proportional
 from dgd.model.feedback.feedback import Feedback, State
 from dgd.model.held import Held
 from dgd.model.observation import AtNodes, at_nodes, integrate
@@ -23,7 +24,8 @@ class Crowd(eqx.Module):
 
     theta_P is `population`, theta_O `arrival` and `response`, theta_T `feedback`.
     `reference` was measured before training and is never trained. `readout` says whose
-    behaviour is recorded, `context` what is known of each event beside its cell.
+    behaviour is recorded, `context` what is known of each event beside its cell, `effort` how
+    contact answers to effort.
     """
 
     population: AbstractPopulation
@@ -33,6 +35,7 @@ class Crowd(eqx.Module):
     reference: Reference
     readout: AbstractReadout = ArrivalWeighted()
     context: AbstractContext = SharedContext()
+    effort: AbstractEffortResponse = Proportional()
 
     def trainable(self) -> PyTree[bool]:
         """True for every array that training may change."""
@@ -42,6 +45,7 @@ class Crowd(eqx.Module):
             reference=jax.tree.map(lambda _: False, self.reference),
             population=self.population.trainable(),
             readout=self.readout.trainable(),
+            effort=self.effort.trainable(),
         )
 
     def at_rest(self) -> State:
@@ -68,6 +72,10 @@ class Crowd(eqx.Module):
         )
         return at_rest + state.environment.exponent[:, :, None, None]
 
+    def people(self, inputs: Inputs) -> Float[Array, "date unit cohort"]:
+        """n e: how many could be reached, counted as often as effort that takes effect tries."""
+        return inputs.size * self.effort.reached(inputs.effort)
+
     def predict(self, state: State, inputs: Inputs) -> Prediction:
         """Every date's outcomes from the state at its beginning, all dates in one batch."""
         return integrate(self.at_nodes(state, inputs), self.response.dependence)
@@ -85,7 +93,7 @@ class Crowd(eqx.Module):
             self.readout,
             self.population.support(),
             clipped(exponent),
-            inputs.people,
+            self.people(inputs),
             self.response.cell_logits(inputs.features, self.moved(state), of_state),
             self.response.loading,
         )
@@ -126,6 +134,7 @@ class Crowd(eqx.Module):
             *self.response.held(),
             *self.feedback.held(),
             *self.context.held(),
+            *self.effort.held(),
             Held("other", self.population.scale_departure()),
             Held("other", self.readout.scale_departure()),
         ]

@@ -31,7 +31,7 @@ class Inputs(eqx.Module):
 
     @property
     def people(self) -> Float[Array, "date unit cohort"]:
-        """n e: how many could be reached, counted as often as effort tries."""
+        """n e: how many proportional contact could reach, counted as often as effort tries."""
         return self.size * self.effort
 
     @property

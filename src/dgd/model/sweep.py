@@ -99,7 +99,7 @@ def observed_states(crowd: Crowd, inputs: Inputs, outcomes: Outcomes, initial: S
         surprise = innovation(recorded[None], expected[None], active[None])
         return crowd.feedback.environment.advance(environment, surprise), environment
 
-    walked = (at_rest, inputs.people, outcomes.arrivals.sum(-1), inputs.active)
+    walked = (at_rest, crowd.people(inputs), outcomes.arrivals.sum(-1), inputs.active)
     last, path = jax.lax.scan(step, initial.environment, walked)
     environment: EnvironmentState = jax.tree.map(lambda x: x[:, 0], path)
     final = {name: path[-1:] for name, path in paths.items()}
