@@ -83,12 +83,10 @@ class Reweighed(DGD):
 
 
 def day_blocks(fit: Fit, panel: Panel, ends: dict[str, Any]) -> list[Crowd]:
-    rng = np.random.default_rng(0)
-    found = []
+    rng, there_are = np.random.default_rng(0), TRAIN // WEEK
+    found: list[Crowd] = []
     for seed in range(REFITS):
-        weeks = np.bincount(
-            rng.integers(TRAIN // WEEK, size=TRAIN // WEEK), minlength=TRAIN // WEEK
-        )
+        weeks = np.bincount(rng.integers(there_are, size=there_are), minlength=there_are)
         model = Reweighed(**fit.settings.as_dict())
         object.__setattr__(model, "weights", tuple(np.repeat(weeks, WEEK).astype(float).tolist()))
         found += model.fit(panel, **ends, seeds=[100 + seed]).crowds

@@ -20,6 +20,9 @@ from . import (
     report as report,
 )
 from . import (
+    scenarios as scenarios,
+)
+from . import (
     scoring as scoring,
 )
 from .counting.assignment import Assignment as Assignment
@@ -45,6 +48,8 @@ from .learning.settings import Settings as Settings
 from .panel.exploration.exploring import Exploration as Exploration
 from .panel.panel import Panel as Panel
 from .panel.split import Split as Split
+from .scenarios.changes import Change as Change
+from .scenarios.plans import Plan as Plan
 from .scoring.backtesting import Backtest as Backtest
 from .scoring.backtesting import backtest as backtest
 from .simulation.draw import Simulated as Simulated

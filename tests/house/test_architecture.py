@@ -23,6 +23,7 @@ ORDER = (
     "forecasting",
     "anchoring",
     "scoring",
+    "scenarios",
     "fit",
     "estimator",
     "counting",

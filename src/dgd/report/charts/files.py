@@ -1,6 +1,6 @@
 """Charts as files: HTML that opens offline, and pictures as PNG and SVG."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from dgd.report.charts.drawable import drawable
 from dgd.report.charts.page import page_of, vega_lite_version
 
 ENDINGS = (".html", ".png", ".svg")
+PAGE_AND_PICTURE = (".html", ".png")
 PIXELS_PER_POINT = 2.0
 
 
@@ -27,6 +28,14 @@ def save_chart(chart: alt.TopLevelMixin, path: Path) -> None:
     _refuse_other_endings(path)
     made = {".html": _page, ".png": _picture, ".svg": _drawing}[path.suffix]
     write_atomically(path, made(_spec(chart)))
+
+
+def save_charts(charts: Mapping[str, alt.TopLevelMixin], folder: Path) -> list[str]:
+    """Write every chart under its name, as a page and as a picture; returns the files' names."""
+    files = [folder / f"{name}{ending}" for name in charts for ending in PAGE_AND_PICTURE]
+    for file in files:
+        save_chart(charts[file.stem], file)
+    return [str(file) for file in files]
 
 
 def _refuse_other_endings(path: Path) -> None:

@@ -1,0 +1,44 @@
+"""What charts of days ahead share: the counted days before them, and an axis that has the year."""
+
+import altair as alt
+import numpy as np
+import polars as pl
+
+from dgd.forecasting.asked import Asked, counted_series
+from dgd.panel.panel import Panel
+
+RECENT = {"hour": 168, "day": 28, "week": 26}
+"""How many counted periods stand before those ahead."""
+DATES = {"hour": "%-d %b %Y %H:00", "day": "%-d %b %Y", "week": "%-d %b %Y"}
+OBSERVED = "#555555"
+WIDTH = 560
+
+
+def observed_table(panel: Panel, origin: np.datetime64) -> pl.DataFrame:
+    """One row per date and series: what was counted on the last days up to the origin."""
+    stop = panel.index(origin, "origin") + 1
+    days = slice(max(stop - RECENT[panel.period.name], 0), stop)
+    asked = Asked.of_days(panel)
+    counts = asked.answered(counted_series(panel.patterns[days]))[:, 0, 0]
+    day, series = (i.ravel() for i in np.indices(counts.shape))
+    return pl.DataFrame(
+        [
+            pl.Series("series", [asked.series[i] for i in series]),
+            panel.period.series("date", panel.dates[days][day]),
+            pl.Series("part", ["observed"] * counts.size, pl.String),
+            pl.Series("value", counts.ravel()),
+        ]
+    )
+
+
+def date_axis(panel: Panel) -> alt.X:
+    """Dates with their year, as many as can be read side by side."""
+    axis = alt.Axis(format=DATES[panel.period.name], tickCount=6, labelOverlap=True)
+    return alt.X("date:T", title=None, axis=axis)
+
+
+def part_color(parts: dict[str, str]) -> alt.Color:
+    """The parts of a chart, each by its name and in its color."""
+    scale = alt.Scale(domain=list(parts), range=list(parts.values()))
+    legend = alt.Legend(symbolOpacity=1.0, symbolType="square", orient="top")
+    return alt.Color("part:N", title=None, scale=scale, legend=legend)

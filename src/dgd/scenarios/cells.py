@@ -1,0 +1,93 @@
+"""Which cells of the days ahead are meant: dates, units and cohorts as a user names them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import TypeAlias
+
+import numpy as np
+from jaxtyping import Bool
+
+from dgd.errors import InputError, few
+from dgd.panel.panel import Panel
+from dgd.tables.labels import Label
+from dgd.tables.periods import Moment
+
+Dates: TypeAlias = Moment | Sequence[Moment | None] | None
+"""One date, or the first and the last of a range; `None` leaves an end open."""
+Labels: TypeAlias = Label | Sequence[Label] | None
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A part of the grid of days ahead; what is not named is all of it."""
+
+    dates: Dates = None
+    units: Labels = None
+    cohorts: Labels = None
+
+    def mask(
+        self, panel: Panel, ahead: np.ndarray, name: str
+    ) -> Bool[np.ndarray, "step unit cohort"]:
+        """True in the cells that are meant, among the dates `ahead`; `name` begins a refusal."""
+        days = _within(self.dates, panel, ahead, name)
+        units = _among(self.units, panel.units, f"{name}: unit")
+        cohorts = _among(self.cohorts, panel.cohorts, f"{name}: cohort")
+        return days[:, None, None] & units[:, None] & cohorts
+
+
+def _within(given: Dates, panel: Panel, ahead: np.ndarray, name: str) -> Bool[np.ndarray, " step"]:
+    first, last = ends_of(given, name)
+    asked = []
+    for moment, otherwise in ((first, ahead[0]), (last, ahead[-1])):
+        if moment is None:
+            asked.append(otherwise)
+            continue
+        parsed = panel.period.parse(moment, f"{name}: date")
+        if parsed not in ahead:
+            raise InputError(
+                f"{name}: date {moment} is not among the {panel.period.name}s ahead, "
+                f"{ahead[0]} to {ahead[-1]}; choose one of these or a longer horizon."
+            )
+        asked.append(parsed)
+    if asked[0] > asked[1]:
+        raise InputError(
+            f"{name}: its first date {first} lies after its last, {last}; exchange the two."
+        )
+    return np.asarray((ahead >= asked[0]) & (ahead <= asked[1]))
+
+
+def ends_of(given: Dates, name: str) -> tuple[Moment | None, Moment | None]:
+    """The first and the last date of what a user gave."""
+    if given is None or isinstance(given, (str, date, np.datetime64)):
+        return given, given
+    if isinstance(given, Sequence) and len(given) == 2:
+        return given[0], given[1]
+    raise InputError(f"{name}: dates is {given!r}; give one date, or the first and the last.")
+
+
+def _among(given: Labels, known: Sequence[Label], name: str) -> Bool[np.ndarray, " label"]:
+    if given is None:
+        return np.ones(len(known), bool)
+    labels = [given] if isinstance(given, (str, int)) else list(given)
+    if not labels:
+        raise InputError(f"{name}s is empty; name at least one or leave it out for all.")
+    # labels are compared as they are written: 7 is "7", as in tables
+    written = [str(label) for label in known]
+    for label in labels:
+        if str(label) not in written:
+            raise InputError(
+                f'{name} "{label}" is not in the fit, which has {few(written)}; correct the label.'
+            )
+    wanted = {str(label) for label in labels}
+    return np.array([label in wanted for label in written])
+
+
+def checked_labels(given: object, name: str) -> None:
+    """Refuse what is no label and no list of labels."""
+    if given is None or (isinstance(given, (str, int)) and not isinstance(given, bool)):
+        return
+    listed = list(given) if isinstance(given, Iterable) else [given]
+    for label in listed:
+        if isinstance(label, bool) or not isinstance(label, (str, int, np.integer)):
+            raise InputError(f"{name} is {given!r}; give a label or a list of labels.")

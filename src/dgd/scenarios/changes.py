@@ -1,0 +1,132 @@
+"""Changes of what is known of the days ahead, as a user writes them.
+
+A change sets, multiplies or shifts effort, sizes or a feature, everywhere or for chosen dates,
+units and cohorts. A table of changes has the columns what, how and value, and where they
+matter date (or from and to), unit and cohort; an empty field means all.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from numbers import Real
+from typing import Any, TypeAlias
+
+import numpy as np
+from narwhals.typing import IntoFrame
+
+from dgd.errors import InputError
+from dgd.panel.panel import Panel
+from dgd.scenarios.cells import Cells, Dates, Labels, checked_labels, ends_of
+from dgd.tables.frames import to_polars
+from dgd.tables.refusing import refuse_empty, require_columns, shown
+
+HOWS = ("set", "multiply", "shift")
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change of effort, of sizes or of a feature.
+
+    Args:
+        what: "effort", "size" or the name of a feature.
+        how: "set" to the value, "multiply" by it, or "shift" by it.
+        dates: one date, or the first and the last of a range; all days ahead by default.
+        units, cohorts: a label or several; all by default.
+    """
+
+    what: str
+    how: str
+    value: float
+    dates: Dates = None
+    units: Labels = None
+    cohorts: Labels = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.what, str) or not self.what:
+            raise InputError(
+                f'what is {shown(self.what)}; name "effort", "size" or a feature of the fit.'
+            )
+        if not isinstance(self.how, str) or self.how not in HOWS:
+            raise InputError(f"how is {shown(self.how)}; choose set, multiply or shift.")
+        number = isinstance(self.value, Real) and not isinstance(self.value, bool)
+        if not number or not np.isfinite(self.value):
+            raise InputError(f"value is {shown(self.value)}; give a finite number.")
+        ends_of(self.dates, "the change")
+        checked_labels(self.units, "units")
+        checked_labels(self.cohorts, "cohorts")
+
+    @property
+    def cells(self) -> Cells:
+        return Cells(self.dates, self.units, self.cohorts)
+
+    def applied(self, values: np.ndarray) -> np.ndarray:
+        """What the change makes of `values`."""
+        if self.how == "set":
+            return np.full_like(values, self.value)
+        return values * self.value if self.how == "multiply" else values + self.value
+
+
+Changes: TypeAlias = (
+    "Change | Mapping[str, Any] | list[Any] | tuple[Any, ...] | IntoFrame"  # several, or a table
+)
+
+
+def named_changes(changes: Changes, panel: Panel) -> list[tuple[str, Change]]:
+    """Every change with the words that a refusal names it by, in the order they are made."""
+    if isinstance(changes, Change):
+        return [("the change", changes)]
+    if isinstance(changes, Mapping):
+        return [("the change", _made(changes, "the change"))]
+    if isinstance(changes, (list, tuple)):
+        if not changes:
+            raise InputError("changes is empty; give at least one change.")
+        named = [(f"change {number}", one) for number, one in enumerate(changes, start=1)]
+        return [(name, _made(one, name)) for name, one in named]
+    return _of_rows(changes, panel)
+
+
+def _made(given: object, name: str) -> Change:
+    if isinstance(given, Change):
+        return given
+    if not isinstance(given, Mapping):
+        raise InputError(f"{name} is {shown(given)}; give a Change or its arguments by name.")
+    known = [field.name for field in fields(Change)]
+    strange = [key for key in given if key not in known]
+    if strange:
+        raise InputError(f'{name} has "{strange[0]}"; a change has {", ".join(known)}: rename it.')
+    missing = [key for key in ("what", "how", "value") if key not in given]
+    if missing:
+        raise InputError(f"{name} has no {missing[0]}; give what, how and value.")
+    try:
+        return Change(**given)
+    except InputError as refusal:
+        raise InputError(f"{name}: {refusal}") from refusal
+
+
+def _of_rows(frame: IntoFrame, panel: Panel) -> list[tuple[str, Change]]:
+    table, _ = to_polars(frame, "changes")
+    own = panel.columns
+    same = {own.date: "date", own.unit: "unit", own.cohort: "cohort"}
+    table = table.rename(
+        {name: as_here for name, as_here in same.items() if name in table.columns}, strict=False
+    )
+    require_columns(table, "changes", ["what", "how", "value"])
+    refuse_empty(table, "changes", "give at least one change")
+    known = ("what", "how", "value", "date", "from", "to", "unit", "cohort")
+    strange = [column for column in table.columns if column not in known]
+    if strange:
+        raise InputError(
+            f'changes has a column "{strange[0]}"; its columns may be {", ".join(known)}: '
+            "rename it or leave it out."
+        )
+    if "date" in table.columns and {"from", "to"} & set(table.columns):
+        raise InputError("changes has date beside from or to; give one date, or a range.")
+    named = []
+    for number, row in enumerate(table.to_dicts(), start=1):
+        name = f"changes row {number}"
+        filled = {key: value for key, value in row.items() if value is not None and value != ""}
+        dates = filled.pop("date", None)
+        if "from" in filled or "to" in filled:
+            dates = (filled.pop("from", None), filled.pop("to", None))
+        cells = {"units": filled.pop("unit", None), "cohorts": filled.pop("cohort", None)}
+        named.append((name, _made({**filled, **cells, "dates": dates}, name)))
+    return named
