@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
 import jax
@@ -20,10 +20,10 @@ from dgd.errors import InputError
 from dgd.files import declared
 from dgd.files.tensors import Tensors
 from dgd.forecasting.asked import Asked, counted_series
-from dgd.forecasting.calibration import PastDraws, Promise, checked_levels, measured_steps
+from dgd.forecasting.calibration import PastDraws, Promise, checked_levels
 from dgd.forecasting.forecast import Forecast
 from dgd.forecasting.futures import DrawnDays, drawn_futures
-from dgd.forecasting.hindsight import measured_scatter, past_draws, past_origins, past_paths
+from dgd.forecasting.hindsight import Hindsight
 from dgd.forecasting.pool import Pool
 from dgd.forecasting.predictive import Drawn, Predictive
 from dgd.forecasting.protocol import refuse_horizon
@@ -41,7 +41,7 @@ from dgd.learning.trained import restored_runs
 from dgd.model.crowd import Crowd
 from dgd.model.days import Inputs, Outcomes
 from dgd.model.feedback.feedback import State
-from dgd.panel.continuing import continued, repeated_through
+from dgd.panel.continuing import continued
 from dgd.panel.panel import Panel
 from dgd.panel.sequences import days_ahead, recorded_days
 from dgd.runtime import computing
@@ -176,20 +176,16 @@ class Fit(WalkingForecaster, FittedCrowds, FittedScenarios):
         if self.settings.spread == "given":
             cohorts, behaviors = len(self.panel.cohorts), len(self.panel.behaviors)
             return Scatter.given(self.dispersion, cohorts, behaviors)
-        panel, origins = self._past
-        predict = partial(self.predict, panel=panel)
-        return measured_scatter(predict, panel, origins, self.split.validation_stop)
+        return self._hindsight.scatter(self.predict)
 
     def past(self, horizon: int) -> PastDraws:
         """Paths drawn at past origins, against which intervals up to that horizon are held."""
-        panel, origins = self._past
-        steps = measured_steps(len(origins))
-        reach = next((step for step in steps if step >= horizon), steps[-1])
+        back = self._hindsight
+        reach = back.reach(horizon)
         if reach not in self._drawn_before:
-            rng, paths = np.random.default_rng(0), past_paths(panel, origins, reach)
-            days = self._drawn(_counted, panel, origins, reach, rng, paths)
-            stop = self.split.validation_stop
-            self._drawn_before[reach] = past_draws(np.stack(days, 1), panel, origins, stop)
+            rng, paths = np.random.default_rng(0), back.paths(reach)
+            days = self._drawn(_counted, back.panel, back.origins, reach, rng, paths)
+            self._drawn_before[reach] = back.beside(np.stack(days, 1))
         return self._drawn_before[reach]
 
     @cached_property
@@ -197,11 +193,8 @@ class Fit(WalkingForecaster, FittedCrowds, FittedScenarios):
         return {}
 
     @cached_property
-    def _past(self) -> tuple[Panel, Int[np.ndarray, " origin"]]:
-        """Past origins, and a panel that reaches as far as is forecast from them."""
-        origins = past_origins(self.panel, scored_days(self.split), self.first_origin)
-        reach = int(origins[-1]) + measured_steps(len(origins))[-1] + 1
-        return repeated_through(self.panel, reach), origins
+    def _hindsight(self) -> Hindsight:
+        return Hindsight.of(self.panel, scored_days(self.split), self.first_origin)
 
     def _drawn(
         self,

@@ -29,6 +29,8 @@ def test_a_table_is_printed_for_each_horizon(call: list[object], tmp_path: Path)
     assert "1 ahead, 7 origins" in shown
     assert "3 ahead, 5 origins" in shown
     assert "weekday-history" in shown
+    assert "Ranges of daily totals, 3 ahead" in shown
+    assert "80% covers" in shown
     assert re.search(r"1 day ahead: \S+ has the lowest joint NLL, .* over 7 origins: ", shown)
     assert "3 days ahead: " in shown
     assert "5 origins are too few to tell it from chance, 9 are needed" in shown
@@ -45,6 +47,7 @@ def test_everything_is_told_as_json(call: list[object], tmp_path: Path) -> None:
     assert {row["horizon"] for row in told["scores"]} == {7}
     assert {row["model"] for row in told["comparison"]} == {"training-history"}
     assert len(told["verdict"]) == 3 + 1
+    assert {row["level"] for row in told["ranges"]} == {80, 95}
     assert told["settings"]["training-history"].keys() == {"tau"}
     assert len(told["daily"]) == pl.read_parquet(daily).height == 5 * 3
 
@@ -54,6 +57,8 @@ def test_everything_is_told_as_json(call: list[object], tmp_path: Path) -> None:
     [
         (["--models", "dgd,crystal-ball"], ['model "crystal-ball" is not known', "last-day"]),
         (["--horizons", "one"], ['"one"', "whole numbers"]),
+        (["--levels", "80,0"], ["levels holds 0", "from 1 to below 100"]),
+        (["--paths", "-1"], ["paths is -1"]),
         (["--horizons", "8"], ["horizon 8", "7 test days"]),
         (["--output", "scores.txt"], ["scores.txt", "neither .csv nor"]),
         (["--test-start", "2024-01-20"], ["test_start 2024-01-20", "not after"]),

@@ -1,6 +1,7 @@
 """A round through the shell: simulate, fit, forecast; tables in, tables and model files out."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -65,6 +66,14 @@ def test_forecast_prints_its_rows_as_json(shop: Shop) -> None:
     assert answer["rows"][0]["date"] == "2022-02-07"
 
 
+def test_forecast_draws_its_chart(shops: Callable[[str], Shop], tmp_path: Path) -> None:
+    options = ["--horizon", 2, "--origin", "2022-02-06", "--charts", tmp_path / "charts"]
+    shown = done("forecast", shops("csv").model, *options).stdout
+    for name in ("forecast.html", "forecast.png"):
+        assert f"wrote {tmp_path / 'charts' / name}" in shown
+        assert (tmp_path / "charts" / name).stat().st_size > 10_000
+
+
 def test_forecast_gives_joint_patterns_that_sum_to_one(shop: Shop) -> None:
     options = ["--horizon", 1, "--origin", "2022-02-06", "--patterns", "--json"]
     rows = pl.DataFrame(json.loads(done("forecast", shop.model, *options).stdout)["rows"])
@@ -82,7 +91,7 @@ def test_forecast_reads_the_effort_of_days_to_come(shop: Shop, tmp_path: Path) -
         result = done("forecast", shop.model, "--horizon", 3, "--effort", path, "--json")
         rows = json.loads(result.stdout)["rows"]
         sums.append(sum(row["arrivals"] for row in rows if row["horizon"] == 1))
-    assert sums[1] == pytest.approx(3 * sums[0])
+    assert sums[0] < sums[1] <= 3 * sums[0], "arrivals rise with effort, at most in proportion"
 
 
 def test_a_diverged_fit_is_written_and_exits_with_3(

@@ -53,6 +53,25 @@ def test_a_forecast_shows_labels_as_they_are_written(
     assert len(rows) == 2 * 3, "a row of the table is one line"
 
 
+def test_a_scenario_shows_labels_as_they_are_written(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(console.out, "width", 200)
+    changes = tmp_path / "changes.csv"
+    changes.write_text("what,how,value\nsize,multiply,2\n")
+    call = ["scenario", model, "--change", changes, "--horizon", 1, "--levels", ""]
+    assert_plain(done(*call, "--by", "cohort"), *SHOWN_COHORTS, *SHOWN_BEHAVIORS)
+
+
+def test_long_work_is_told_at_a_terminal_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    for terminal, quiet, told in ((True, False, True), (True, True, False), (False, False, False)):
+        shown = StringIO()
+        monkeypatch.setattr(console, "err", PlainConsole(file=shown, force_terminal=terminal))
+        with console.working("comparing [both] futures", quiet):
+            pass
+        assert ("comparing [both] futures" in shown.getvalue()) == told
+
+
 def test_a_written_forecast_is_told_plainly_and_keeps_its_labels(
     model: Path, tmp_path: Path
 ) -> None:

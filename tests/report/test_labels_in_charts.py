@@ -4,6 +4,7 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Callable
+from dataclasses import replace
 from hashlib import sha256
 from html import unescape
 from html.parser import HTMLParser
@@ -20,9 +21,12 @@ from dgd.report import (
     counts_chart,
     demand_curve_chart,
     exploration_chart,
+    forecast_chart,
     people_chart,
+    plan_chart,
     population_chart,
     save_chart,
+    scenario_chart,
     sensitivity_chart,
 )
 from dgd.report.charts.drawable import drawable
@@ -114,6 +118,11 @@ def fit_with(labels: list[str], drawn: dgd.Simulated) -> dgd.Fit:
     return shaken(untrained(dgd.DGD(), relabelled(drawn, labels, labels)))
 
 
+def with_effort(fit: dgd.Fit) -> dgd.Fit:
+    """The same fit, its panel made with an effort that was always 1."""
+    return replace(fit, panel=replace(fit.panel, has_effort=True))
+
+
 def choice_fit_with(labels: list[str]) -> dgd.choice.ChoiceFit:
     """A fit of demand whose products, cohorts and columns bear `labels`."""
     products = dict(zip("abcd", [*labels, "last"], strict=True))
@@ -128,6 +137,13 @@ CHARTS: dict[str, Callable[[dgd.Fit], alt.TopLevelMixin]] = {
     "counts": counts_chart,
     "exploration": lambda fit: exploration_chart(fit.panel.explore()),
     "people": people_chart,
+    "forecast": lambda fit: forecast_chart(fit.forecast(2)),
+    "scenario": lambda fit: scenario_chart(
+        fit.scenario(dgd.Change("size", "multiply", 2.0), 2, paths=0)
+    ),
+    "plan": lambda fit: plan_chart(
+        with_effort(fit).plan(12, "arrivals", horizon=1, starts=1, after=0)
+    ),
 }
 DEMAND_CHARTS: dict[str, Callable[[dgd.choice.ChoiceFit], alt.TopLevelMixin]] = {
     "demand": demand_curve_chart,

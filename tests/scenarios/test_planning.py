@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import dgd
-from dgd.scenarios import Plan, plan
+from dgd.scenarios import Plan, plan, solving
 from scenarios.known_crowds import elastic, proportional, tiring, without_feedback
 from support.refusals import refused
 
@@ -175,6 +175,18 @@ def test_bounds_may_differ_between_cells(plain_fit: dgd.Fit) -> None:
     found = plan(plain_fit, 10.0, "buy", horizon=3, bounds=bounds, starts=3)
     assert (found.effort[:, 0] >= 0.5 - 1e-9).all()
     assert (found.effort[:, 0] <= 1.0 + 1e-9).all()
+
+
+def test_many_cells_are_planned_as_well_as_few(
+    planned: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Steps towards corners, and the solver for few cells, on the same limits."""
+    monkeypatch.setattr(solving, "MANY", 0)
+    starts = {"even": planned.even}
+    found = solving.solved_starts(planned.worth, planned.spending, planned.even, starts)[0]
+    assert planned.spending.holds(found.effort, 1e-6)
+    assert "to gain nearby" in found.message
+    assert np.isclose(found.worth, planned.worth(planned.effort)[0], rtol=1e-3)
 
 
 def test_people_left_tired_are_paid_for(known: Known) -> None:

@@ -12,7 +12,9 @@ from dgd.cli.explore import explore
 from dgd.cli.fit import fit
 from dgd.cli.forecast import forecast
 from dgd.cli.info import info
+from dgd.cli.plan import plan
 from dgd.cli.reproduce import reproduce
+from dgd.cli.scenario import scenario
 from dgd.cli.simulate import simulate
 
 _EXITS = "\n\n".join(f"{code}: {meaning}" for code, meaning in EXIT_CODES.items())
@@ -25,7 +27,20 @@ app = typer.Typer(
 )
 
 
-for _function in (demo, simulate, count, explore, fit, forecast, info, check, backtest, reproduce):
+for _function in (
+    demo,
+    simulate,
+    count,
+    explore,
+    fit,
+    forecast,
+    scenario,
+    plan,
+    info,
+    check,
+    backtest,
+    reproduce,
+):
     app.command()(command(_function))
 
 app.add_typer(choice.app)

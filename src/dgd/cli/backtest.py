@@ -38,6 +38,8 @@ def backtest(
     horizons: Annotated[str, typer.Option(help="Days ahead, separated by commas.")] = "1,3,7",
     models: Annotated[str, typer.Option(help=f"Models; also {NEURAL}.")] = MODELS,
     test_start: Annotated[str | None, typer.Option(help="First date to score.")] = None,
+    levels: Annotated[str, typer.Option(help="Ranges to score, in per cent.")] = "80,95",
+    paths: Annotated[int, typer.Option(help="Futures drawn per origin; 0 for no ranges.")] = 400,
     output: Annotated[Path | None, typer.Option(help="Scores to write, .csv or .parquet.")] = None,
     daily: Annotated[Path | None, typer.Option(help="Daily totals to write, for charts.")] = None,
     as_json: AsJson = False,
@@ -47,6 +49,7 @@ def backtest(
     Example: dgd backtest world/counts.csv --behaviors click,like,share --sizes world/sizes.csv
     --effort world/effort.csv --train-end 2022-03-06 --validation-end 2022-03-20 --horizons 1,3
     """
+    from dgd.forecasting.calibration import checked_levels
     from dgd.scoring.backtesting import backtest as run
 
     written = [path for path in (output, daily) if path is not None]
@@ -55,6 +58,7 @@ def backtest(
     chosen = model.chosen()
     forecasters = _chosen(models, chosen)
     ahead, seeds = whole_numbers(horizons, "horizons"), model.chosen_seeds()
+    wanted = checked_levels(whole_numbers(levels, "levels"))
     panel = table.read()
     ends = ranges.ends(panel)
     silent = as_json or "dgd" not in forecasters
@@ -66,6 +70,8 @@ def backtest(
             **ends,
             seeds=seeds,
             test_start=test_start,
+            levels=wanted,
+            paths=paths,
             progress=None if tell is None else lambda _model, *told: tell(*told),
         )
     scores, totals = result.to_frame("polars"), result.daily("polars")
@@ -76,6 +82,7 @@ def backtest(
         print_json(result.payload())
     else:
         _print(panel, scores)
+        _print_ranges(result.ranges("polars"))
         for sentence in result.verdict():
             out.print(sentence, soft_wrap=True)
         wrote(*written)
@@ -112,3 +119,14 @@ def _print(panel: object, scores: pl.DataFrame) -> None:
         columns = [pl.col(metric).alias(SHOWN[metric]) for metric in SHOWN if metric in wide]
         pairs = part["origins"][0]
         show(f"{horizon} ahead, {pairs} origins, lower is better", wide.select("model", *columns))
+
+
+def _print_ranges(ranges: pl.DataFrame) -> None:
+    """What ranges of daily totals cover, on the mean over arrivals and behaviours."""
+    for (horizon,), part in ranges.group_by("horizon", maintain_order=True):
+        each = part.group_by("model", "level", maintain_order=True)
+        means = each.agg(pl.col("coverage").mean() * 100, pl.col("width", "crps", "energy").mean())
+        wide = means.pivot("level", index=["model", "crps", "energy"], values="coverage")
+        covers = {f"{level}": f"{level:g}% covers" for level in part["level"].unique()}
+        columns = ["model", *sorted(covers.values()), "crps", "energy"]
+        show(f"Ranges of daily totals, {horizon} ahead", wide.rename(covers).select(columns))

@@ -84,6 +84,26 @@ def shown_number(value: float) -> str:
     return f"{value:,.4f}" if size < 10 else f"{value:,.2f}"
 
 
+def four_figures(*columns: pl.Series) -> list[pl.Series]:
+    """Numbers of columns that are read together, to four figures of the largest and right-aligned;
+    what is far smaller is next to nothing."""
+    known = [abs(x) for column in columns for x in column if x is not None and math.isfinite(x)]
+    largest = max(known, default=0.0)
+    decimals = max(0, min(12, 3 - math.floor(math.log10(largest)))) if largest > 0 else 0
+    shown = [[_rounded(value, decimals) for value in column] for column in columns]
+    width = max((len(text) for column in shown for text in column), default=0)
+    return [
+        pl.Series(column.name, [text.rjust(width) for text in texts], pl.String)
+        for column, texts in zip(columns, shown, strict=True)
+    ]
+
+
+def _rounded(value: float | None, decimals: int) -> str:
+    if value is None or not math.isfinite(value):
+        return ""
+    return f"{round(value, decimals) + 0.0:,.{decimals}f}"
+
+
 def wrote(*files: Path | str) -> None:
     """Name the files that were written, each in one line however long its name."""
     for file in files:
@@ -124,6 +144,26 @@ def training_progress(seeds: Sequence[int], epochs: int, quiet: bool) -> Iterato
         yield tell
         for task in bars.tasks:
             bars.update(task.id, total=max(1, int(task.completed)))
+
+
+@contextmanager
+def working(words: str, quiet: bool) -> Iterator[None]:
+    """Tell a person at a terminal, on standard error, what is going on for as long as it does."""
+    if quiet:
+        yield
+        return
+    with err.status(plain(words)):
+        yield
+
+
+def tell(notes: Sequence[str], warnings: Sequence[str], most: int = 8) -> None:
+    """Print what was assumed and what goes beyond the data, a sentence each."""
+    said = [f"note: {sentence}" for sentence in notes]
+    said += [f"warning: {sentence}" for sentence in warnings[:most]]
+    for sentence in said:
+        out.print(sentence, soft_wrap=True)
+    if len(warnings) > most:
+        out.print(f"... and {len(warnings) - most} more warnings")
 
 
 @contextmanager

@@ -8,10 +8,11 @@ import typer
 
 from dgd.cli.values import named_settings, names, whole_numbers
 from dgd.errors import InputError
-from dgd.tables.files import read_optional, read_table
+from dgd.tables.files import check_table_target, read_optional, read_table
 
 if TYPE_CHECKING:
     from dgd.estimator import DGD
+    from dgd.fit import Fit
     from dgd.panel.panel import Panel
 
 MoreSettings = Annotated[
@@ -20,6 +21,9 @@ MoreSettings = Annotated[
 Seeds = Annotated[str, typer.Option(help="Seeds, separated by commas.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
 TableFile = Annotated[Path | None, typer.Option(help="File to write, .csv or .parquet.")]
+ChartFolder = Annotated[Path | None, typer.Option(help="Folder for charts, .html and .png.")]
+Levels = Annotated[str, typer.Option(help="Intervals in per cent, like 80,95.")]
+DrawSeed = Annotated[int, typer.Option(help="Of the draws.")]
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,40 @@ class PanelOptions:
             end=self.end,
             duplicates=self.duplicates,
         )
+
+
+@dataclass(frozen=True)
+class AheadOptions:
+    """A fitted model, and what is known of the days since and ahead."""
+
+    model: Annotated[Path, typer.Argument(help="Model file written by dgd fit.")]
+    counts: Annotated[Path | None, typer.Option(help="Counts of the days since the fit.")] = None
+    start: Annotated[
+        str | None, typer.Option(help="First new date, where nothing arrived on it.")
+    ] = None
+    origin: Annotated[str | None, typer.Option(help="Last date whose counts are used.")] = None
+    effort: Annotated[Path | None, typer.Option(help="Effort of new days and days ahead.")] = None
+    features: Annotated[Path | None, typer.Option(help="Features, likewise.")] = None
+
+    def check_output(self, output: Path | None, *more: Path | None) -> None:
+        """Refuse a table that could not be written or would replace what is read."""
+        if output is not None:
+            files = [self.model, self.counts, self.effort, self.features, *more]
+            check_table_target(output, files)
+
+    def read(self) -> "tuple[Fit, dict[str, Any]]":
+        """The fit, moved on by newer counts where there are any, and what else it is asked with:
+        origin, effort and features."""
+        from dgd.fit import Fit
+        from dgd.storage import load_kind
+
+        known = {"effort": read_optional(self.effort), "features": read_optional(self.features)}
+        newer = read_optional(self.counts)
+        fit = load_kind(self.model, Fit)
+        if newer is not None:
+            fit = fit.update(fit.panel.read_alike(newer, start=self.start, **known))
+            known = dict.fromkeys(known)
+        return fit, {"origin": self.origin, **known}
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Values as they are written on a command line: lists, whole numbers, settings."""
 
+import math
 from typing import Any
 
 from dgd.errors import InputError
@@ -47,3 +48,29 @@ def whole_numbers(text: str, name: str) -> list[int]:
         return [int(number) for number in names(text)]
     except ValueError as error:
         raise InputError(f'{name} "{text}" is not a list of whole numbers like 1,2,3.') from error
+
+
+def finite_number(text: str, name: str, example: str) -> float:
+    """One number; what is not finite is none."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise InputError(f'{name} has "{text}", which is not a number; write it like {example}.')
+    return number
+
+
+def named_numbers(text: str, name: str, example: str) -> dict[str, float]:
+    """Numbers by name, written name=number and separated by commas."""
+    found: dict[str, float] = {}
+    for part in names(text):
+        label, equals, number = (piece.strip() for piece in part.rpartition("="))
+        if not equals or not label:
+            raise InputError(f'{name} has "{part}", which names nothing; write it like {example}.')
+        if label in found:
+            raise InputError(f'{name} names "{label}" twice; name it once.')
+        found[label] = finite_number(number, name, example)
+    if not found:
+        raise InputError(f"{name} is empty; write it like {example}.")
+    return found

@@ -13,7 +13,6 @@ Below n = L / (1 - L) origins there is no such rank, and the interval is refused
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -23,8 +22,6 @@ from dgd.errors import InputError
 from dgd.forecasting.asked import Asked
 
 PIT_SEED = 0
-MOST_ORIGINS = 80
-"""Past origins that are looked at, the latest ones."""
 STEPS = (1, 3, 7, 14, 28)
 """Steps ahead that are measured; a step takes what the last one reached says."""
 
@@ -70,16 +67,12 @@ class PastDraws:
     """Paths drawn at past origins, and what was then recorded; counts are arrivals, then
     behaviours."""
 
-    origins: Int[np.ndarray, " origin"]
+    steps: tuple[int, ...]
+    """Steps ahead that are measured."""
     drawn: Int[np.ndarray, "path step origin unit cohort counted"]
     recorded: Int[np.ndarray, "step origin unit cohort counted"]
     known: Bool[np.ndarray, "step origin"]
     """Whether that day may be looked at."""
-
-    @cached_property
-    def steps(self) -> tuple[int, ...]:
-        reach = self.drawn.shape[1]
-        return tuple(s for s in measured_steps(len(self.origins)) if s <= reach)
 
     def near(self, asked: Asked, horizon: int) -> int:
         """The step that speaks for one `horizon` days ahead, or for a sum of so many days."""

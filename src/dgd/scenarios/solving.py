@@ -13,11 +13,11 @@ in a tenth of the time. Starts are candidates too, so the result is never worse 
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from jaxtyping import Float
-from scipy.optimize import LinearConstraint, linprog, minimize
+from scipy.optimize import linprog, minimize
 
 from dgd.errors import first_line
 from dgd.scenarios.spending import Spending
@@ -25,8 +25,12 @@ from dgd.scenarios.spending import Spending
 Worth: TypeAlias = Callable[[np.ndarray], tuple[float, np.ndarray]]
 """The worth of an effort [step, unit, cohort], and its slope."""
 MANY = 300
-"""Free cells from which on a solver is used that never solves dense systems of all of them."""
-STEPS, STEPS_OF_MANY = 150, 300
+"""Free cells beyond which steps towards corners are taken, for SLSQP solves a dense system of all
+of them at every step."""
+STEPS, STEPS_OF_MANY = 150, 40
+PARTS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.001)
+"""Of the way to a corner, tried at every step."""
+ENOUGH = 1e-4
 PRECISION = 1e-8
 FLOOR = 1e-7
 """Of the even spread: the slope of contact at no effort at all may be infinite."""
@@ -78,7 +82,7 @@ def greedy(spending: Spending, slope: np.ndarray) -> np.ndarray | None:
 
 
 class _Problem:
-    """Free cells as a vector near one, up to `MANY` as roots; worth near minus one."""
+    """Roots of the effort of free cells as a vector near one, worth near minus one."""
 
     def __init__(self, worth: Worth, spending: Spending, even: np.ndarray) -> None:
         self._worth, self._spending = worth, spending
@@ -86,7 +90,6 @@ class _Problem:
         self._shape = spending.low.shape
         self._unit = max(float(even.ravel()[self._free].mean()), np.finfo(float).tiny)
         self._scale = abs(worth(even)[0]) or 1.0
-        self._rooted = int(self._free.sum()) <= MANY
         low, high = (x.ravel()[self._free] for x in (spending.low, spending.high))
         # the floor is for the slope's sake; where a cell may have less, it gets it afterwards
         low = np.minimum(np.maximum(low, FLOOR * self._unit), high)
@@ -100,6 +103,8 @@ class _Problem:
     def solved(self, name: str, start: np.ndarray) -> SolvedStart:
         started, _ = self._worth(start)
         risen = self._risen(start, started)
+        if int(self._free.sum()) > MANY:
+            return self._towards_corners(name, started, risen)
         free = risen.ravel()[self._free]
         first = np.clip(self._of_effort(free), self._low, self._high)
         found = minimize(
@@ -107,7 +112,13 @@ class _Problem:
             first,
             jac=True,
             bounds=np.stack([self._low, self._high], 1),
-            **self._method(),
+            method="SLSQP",
+            constraints={
+                "type": "ineq",
+                "fun": lambda x: self._limits - self._rows @ x**2,
+                "jac": lambda x: -2 * self._rows * x,
+            },
+            options={"maxiter": STEPS, "ftol": PRECISION},
         )
         candidates = [(started, start), (self._worth(risen)[0], risen)]
         if np.isfinite(found.x).all():
@@ -138,32 +149,39 @@ class _Problem:
                 break
         return effort
 
-    def _method(self) -> dict[str, Any]:
-        if self._rooted:
-            room = {
-                "type": "ineq",
-                "fun": lambda x: self._limits - self._rows @ x**2,
-                "jac": lambda x: -2 * self._rows * x,
-            }
-            options = {"maxiter": STEPS, "ftol": PRECISION}
-            return {"method": "SLSQP", "constraints": room, "options": options}
-        return {
-            "method": "trust-constr",
-            "constraints": LinearConstraint(self._rows, -np.inf, self._limits),
-            "options": {"maxiter": STEPS_OF_MANY, "gtol": 1e-7, "xtol": 1e-7},
-        }
+    def _towards_corners(self, name: str, started: float, effort: np.ndarray) -> SolvedStart:
+        """Conditional gradients: part of the way to the corner where effort is worth most now.
+
+        The slope towards that corner bounds what a concave worth could still gain.
+        """
+        value, slope = self._worth(effort)
+        for step in range(STEPS_OF_MANY):
+            corner = greedy(self._spending, slope)
+            if corner is None:
+                return SolvedStart(name, effort, started, value, 1, "the slope is no number", step)
+            left = float((slope * (corner - effort)).sum())
+            told = f"at most {100 * left / self._scale:.2g} % to gain nearby"
+            if left <= ENOUGH * self._scale:
+                return SolvedStart(name, effort, started, value, 0, told, step)
+            tries = [effort + part * (corner - effort) for part in PARTS]
+            best = max(tries, key=lambda one: self._worth(one)[0])
+            new, new_slope = self._worth(best)
+            if new <= value:
+                return SolvedStart(name, effort, started, value, 0, told, step)
+            effort, value, slope = best, new, new_slope
+        return SolvedStart(name, effort, started, value, 9, told, STEPS_OF_MANY)
 
     def _of_effort(self, free: np.ndarray) -> np.ndarray:
-        return np.sqrt(free / self._unit) if self._rooted else free / self._unit
+        return np.sqrt(free / self._unit)
 
     def _loss(self, x: np.ndarray) -> tuple[float, np.ndarray]:
         value, slope = self._worth(self._effort(x))
         by_effort = -slope.ravel()[self._free] * (self._unit / self._scale)
-        return -value / self._scale, by_effort * (2 * x if self._rooted else 1.0)
+        return -value / self._scale, by_effort * 2 * x
 
     def _effort(self, x: np.ndarray) -> np.ndarray:
         effort = self._spending.low.ravel().copy()
-        effort[self._free] = (x**2 if self._rooted else x) * self._unit
+        effort[self._free] = x**2 * self._unit
         return effort.reshape(self._shape)
 
     def _efforts(self, x: np.ndarray) -> list[np.ndarray]:

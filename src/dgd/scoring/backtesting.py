@@ -163,6 +163,8 @@ def backtest(
         paths: how many futures are drawn at each origin to score ranges; none with 0.
         progress: called with (model, seed, epochs done, best validation objective).
     """
+    if paths < 0:
+        raise InputError(f"paths is {paths}; draw some futures to score ranges, or none with 0.")
     first = _first_test_day(panel, validation_end, test_start)
     pairs = {horizon: _origins(panel, first, horizon) for horizon in _refuse_horizons(horizons)}
     if not forecasters:

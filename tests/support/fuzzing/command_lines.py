@@ -46,14 +46,22 @@ def prepare(folder: Path) -> Callable[[np.random.Generator], Case]:
         write_table(pl.DataFrame(columns), files[-1])
     files.append(folder / "offers.parquet")
     write_table(offers_table(), files[-1])
-    models = [folder / "fit.dgd", folder / "choice.dgd"]
+    files.append(folder / "changes.csv")
+    write_table(pl.DataFrame({"what": ["effort"], "how": ["multiply"], "value": [2.0]}), files[-1])
+    models = [folder / "fit.dgd", folder / "choice.dgd", folder / "effort.dgd"]
     untrained(dgd.DGD(nodes=3), panel_of(40), seeds=(1,)).save(models[0])
     random_fit(make_markets()).save(models[1])
+    untrained(dgd.DGD(nodes=3), _with_effort(panel_of(40)), seeds=(1,)).save(models[2])
     (folder / "results").mkdir()
     named = [str(file) for file in (*files, *models)]
     main = typer.main.get_command(app)
     commands = dict(_leaves(main, ()))
     return lambda rng: _case(rng, commands, named, folder)
+
+
+def _with_effort(panel: dgd.Panel) -> dgd.Panel:
+    effort = pl.DataFrame({"date": panel.dates.tolist(), "effort": [1.0, 1.5] * 20})
+    return dgd.Panel.from_counts(panel.to_frame(), behaviors=panel.behaviors, effort=effort)
 
 
 def _leaves(group: Any, before: tuple[str, ...]) -> Any:
@@ -90,6 +98,9 @@ def _usual(name: str, folder: Path) -> Words:
     """What the command needs to work."""
     counts, offers = str(folder / "counts.csv"), str(folder / "offers.parquet")
     fit, choice = str(folder / "fit.dgd"), str(folder / "choice.dgd")
+    effort = str(folder / "effort.dgd")
+    change = ["--change", str(folder / "changes.csv"), "--paths", "20", "--levels", "80"]
+    terms = ["--budget", "9", "--objective", "like=1", "--starts", "2", "--after", "0"]
     behaviors = ["--behaviors", "click,like"]
     ends = ["--train-end", "2022-04-04", "--validation-end", "2022-04-06"]
     return {
@@ -99,6 +110,8 @@ def _usual(name: str, folder: Path) -> Words:
         "fit": [counts, *behaviors, *ends, "--output", str(folder / "new.dgd")],
         "backtest": [counts, *behaviors, *ends],
         "forecast": [fit, "--horizon", "2"],
+        "scenario": [effort, *change, "--horizon", "2"],
+        "plan": [effort, *terms, "--horizon", "2"],
         "info": [fit],
         "check": [fit],
         "choice fit": [offers, "--attributes", "quality", "--output", str(folder / "new.dgd")],

@@ -1,5 +1,7 @@
 """What charts of days ahead share: the counted days before them, and an axis that has the year."""
 
+from typing import Any
+
 import altair as alt
 import numpy as np
 import polars as pl
@@ -35,6 +37,20 @@ def date_axis(panel: Panel) -> alt.X:
     """Dates with their year, as many as can be read side by side."""
     axis = alt.Axis(format=DATES[panel.period.name], tickCount=6, labelOverlap=True)
     return alt.X("date:T", title=None, axis=axis)
+
+
+def band(base: alt.Chart, days: int, **look: Any) -> alt.Chart:
+    """From `low` to `high`: an area, or where there is one day alone, which has none, a bar."""
+    marked = base.mark_area(**look) if days > 1 else base.mark_rule(strokeWidth=8, **look)
+    return marked.encode(y=alt.Y("low:Q", title=None, scale=alt.Scale(zero=False)), y2="high:Q")
+
+
+def line(base: alt.Chart) -> alt.Chart:
+    """`value` from day to day."""
+    return base.mark_line(point=alt.OverlayMarkDef(size=14)).encode(
+        y=alt.Y("value:Q", title=None, scale=alt.Scale(zero=False)),
+        tooltip=["date:T", "part:N", alt.Tooltip("value:Q", format=",.1f")],
+    )
 
 
 def part_color(parts: dict[str, str]) -> alt.Color:

@@ -4,7 +4,15 @@ import altair as alt
 import polars as pl
 
 from dgd.forecasting.forecast import Forecast
-from dgd.report.charts.days_ahead import OBSERVED, WIDTH, date_axis, observed_table, part_color
+from dgd.report.charts.days_ahead import (
+    OBSERVED,
+    WIDTH,
+    band,
+    date_axis,
+    line,
+    observed_table,
+    part_color,
+)
 
 EXPECTED = "#08519c"
 NARROWEST, WIDEST = (107, 174, 214), (222, 235, 247)
@@ -54,20 +62,17 @@ def forecast_chart(forecast: Forecast) -> alt.FacetChart:
     base = alt.Chart().encode(x=date_axis(forecast.panel), color=color)
     # the widest band first, so that the narrower ones lie on it
     bands = [
-        base.transform_filter(alt.FieldEqualPredicate(field="part", equal=range_name(level)))
-        .mark_area()
-        .encode(y=alt.Y("low:Q", title=None, scale=alt.Scale(zero=False)), y2="high:Q")
+        band(
+            base.transform_filter(alt.FieldEqualPredicate(field="part", equal=range_name(level))),
+            len(forecast.dates),
+        )
         for level in reversed(levels)
     ]
-    line = base.mark_line(point=alt.OverlayMarkDef(size=14)).encode(
-        y=alt.Y("value:Q", title=None, scale=alt.Scale(zero=False)),
-        tooltip=["date:T", "part:N", "value:Q"],
-    )
     names = table["series"].unique(maintain_order=True).to_list()
     header = alt.Header(labelOrient="top", labelAnchor="start", labelFontWeight="bold")
     step = forecast.panel.period.name
     return (
-        alt.layer(*bands, line, data=table)
+        alt.layer(*bands, line(base), data=table)
         .properties(width=WIDTH, height=130)
         .facet(row=alt.Row("series:N", title=None, sort=names, header=header))
         .resolve_scale(y="independent")

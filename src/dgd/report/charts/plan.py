@@ -45,11 +45,11 @@ def plan_chart(plan: Plan) -> alt.FacetChart:
         color=alt.Color("cohort:N", sort=cohorts, title=panel.columns.cohort),
         tooltip=["date:T", "unit:N", "cohort:N", "effort:Q"],
     )
-    even = base.mark_rule(color=EVEN, strokeWidth=2).encode(y="even:Q")
+    even = base.mark_rule(color=EVEN, strokeWidth=1.5).encode(y="even:Q")
     header = alt.Header(labelOrient="top", labelAnchor="start", labelFontWeight="bold")
     title = alt.TitleParams(
         f"Planned effort per {panel.period.name}",
-        subtitle="dark line: the same budget spread evenly",
+        subtitle="dark line: the same budget spread as evenly as bounds and limits let it",
         anchor="start",
     )
     return (

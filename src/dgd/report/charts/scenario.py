@@ -1,9 +1,19 @@
 """What a change does to the days ahead, and why."""
 
+from typing import Any
+
 import altair as alt
 import polars as pl
 
-from dgd.report.charts.days_ahead import OBSERVED, WIDTH, date_axis, observed_table, part_color
+from dgd.report.charts.days_ahead import (
+    OBSERVED,
+    WIDTH,
+    band,
+    date_axis,
+    line,
+    observed_table,
+    part_color,
+)
 from dgd.scenarios.causes import CAUSES
 from dgd.scenarios.comparison import ScenarioComparison
 
@@ -53,28 +63,24 @@ def scenario_chart(comparison: ScenarioComparison) -> alt.VConcatChart:
         days = _days(daily.filter(own), comparison).properties(title=title)
         panels.append(alt.hconcat(days, _bars(causes.filter(own)), spacing=30))
     dates = comparison.outlook.dates
-    band = "" if level is None else f"; bands: {level:g} % of what may come"
-    return (
-        alt.vconcat(*panels, spacing=25)
-        .resolve_scale(color="independent")
-        .properties(title=f"What the change does, {dates[0]} to {dates[-1]}{band}")
+    bands = "" if level is None else f"; bands: {level:g} % of what may come"
+    return alt.vconcat(*panels, spacing=25).properties(
+        title=f"What the change does, {dates[0]} to {dates[-1]}{bands}"
     )
 
 
 def _days(table: pl.DataFrame, comparison: ScenarioComparison) -> alt.LayerChart:
-    color = part_color(PARTS)
-    base = alt.Chart(table).encode(x=date_axis(comparison.outlook.panel), color=color)
-    y = alt.Scale(zero=False)
-    band = base.mark_area(opacity=0.2).encode(y=alt.Y("low:Q", title=None, scale=y), y2="high:Q")
-    line = base.mark_line(point=alt.OverlayMarkDef(size=14)).encode(
-        y=alt.Y("value:Q", title=None, scale=y), tooltip=["date:T", "part:N", "value:Q"]
+    outlook = comparison.outlook
+    base = alt.Chart(table).encode(x=date_axis(outlook.panel), color=part_color(PARTS))
+    return alt.LayerChart(
+        layer=[band(base, outlook.horizon, opacity=0.2), line(base)], width=WIDTH, height=130
     )
-    return alt.layer(band, line).properties(width=WIDTH, height=130)
 
 
 def _bars(causes: pl.DataFrame) -> alt.Chart:
     """What each cause adds."""
-    color = alt.Color(
+    # a channel of its own, so that the legend of the days stays theirs
+    fill = alt.Fill(
         "sign:N",
         legend=None,
         scale=alt.Scale(domain=list(SIGNS), range=list(SIGNS.values())),
@@ -84,20 +90,20 @@ def _bars(causes: pl.DataFrame) -> alt.Chart:
     return (
         alt.Chart(causes)
         .mark_bar()
-        .encode(x=added, y=cause, color=color, tooltip=["cause:N", "value:Q"])
-        .properties(width=200, height=110)
+        .encode(x=added, y=cause, fill=fill, tooltip=["cause:N", "value:Q"])
+        .properties(width=200, height=110, title=alt.TitleParams("why", anchor="start"))
     )
 
 
-def _told(row: dict[str, float], level: float | None) -> str:
+def _told(row: dict[str, Any], level: float | None) -> str:
     """The totals in a line."""
     before, after, more = row["baseline"], row["changed"], row["difference"]
     ahead = f" ({100 * more / before:+.1f} %)" if before > 0 else ""
-    said = f"{before:,.4g} as planned, {after:,.4g} changed: {more:+,.4g}{ahead}"
+    said = f"{before:,.1f} as planned, {after:,.1f} changed: {more:+,.1f}{ahead}"
     if level is None:
         return said
     low, high = (row[f"difference_{end}_{level:g}"] for end in ("low", "high"))
-    return f"{said}, {level:g} % range {low:+,.4g} to {high:+,.4g}"
+    return f"{said}, {level:g} % range {low:+,.1f} to {high:+,.1f}"
 
 
 def _level(comparison: ScenarioComparison) -> float | None:
