@@ -37,6 +37,15 @@ CALLS = {
     "an origin in words": 'fit.forecast(1, origin="soon")',
     "effort without effort": "fit.forecast(1, effort=later)",
     "features without features": "fit.forecast(1, features=later)",
+    "no change": "fit.scenario([], 3)",
+    "a change in words": 'fit.scenario("more", 3)',
+    "a change of effort without effort": 'fit.scenario(dgd.Change("effort", "set", 2), 3)',
+    "a change by half a name": 'fit.scenario({"what": "size", "how": "set"}, 3)',
+    "a scenario of half a day": 'fit.scenario(dgd.Change("size", "set", 2), 0.5)',
+    "paths in words": 'fit.scenario(dgd.Change("size", "set", 2), 1, paths="many")',
+    "a plan without effort": 'fit.plan(10, "like", horizon=2)',
+    "a push without effort": "fit.push()",
+    "a curve without effort": "fit.response_curve()",
 }
 
 SCRIPT = """
