@@ -63,7 +63,7 @@ def test_what_cannot_be_drawn_is_not_scored(drawn: dgd.Simulated) -> None:
 
 def test_a_promise_says_what_is_shown_and_a_refusal_shows_nothing(drawn: dgd.Simulated) -> None:
     def promise(_asked: object, _group: object, level: float, _horizon: int) -> Promise:
-        return Promise(level, 1, 9, 0.99 if level < 90 else None, None)
+        return Promise(level, 1, 9, 0.99 if level < 90 else None, None, None)
 
     plain = predictive(drawn.panel, 5.0)
     kept = Predictive(plain.arrivals, plain.patterns, plain.dispersion, promise=promise)

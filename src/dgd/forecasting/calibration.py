@@ -1,14 +1,23 @@
 r"""Which level of its paths a forecast must show so that an interval covers what it promises.
 
-At past origins the same forecaster drew the same kind of paths. Where among them the recorded
-count came out is its randomised probability integral transform,
+At past origins the same forecaster drew the same kind of paths. A central interval of path level
+l, which holds both its ends, holds a recorded count y where
+
+.. math:: l \ge s(y) = \max\big(0,\; 1 - 2 F(y),\; 2 F(y^-) - 1\big)
+
+with F the share of draws up to y and F(y-) that below it. Of n origins the ceil((n + 1) L)-th
+smallest s is the path level that covers a further day with probability L, whatever the
+forecaster's law: the finite-sample rank of conformal prediction. Below n = L / (1 - L) origins
+there is no such rank, and the interval is refused.
+
+Whether forecasts lean is told by where among its draws each count came out, the randomised
+probability integral transform,
 
 .. math:: u = \frac{\#\{draws < y\} + V (1 + \#\{draws = y\})}{K + 1}, \qquad V \sim U(0, 1)
 
-and a central interval of path level l holds it where |2u - 1| <= l. Of n origins the
-ceil((n + 1) L)-th smallest of these is the path level that covers a further day with
-probability L, whatever the forecaster's law: the finite-sample rank of conformal prediction.
-Below n = L / (1 - L) origins there is no such rank, and the interval is refused.
+which is uniform for the right law though counts are whole. Scores are not made of it: a whole
+count on the end of an interval is inside, not half inside, and intervals would be too wide by half
+a count at either end.
 """
 
 from collections.abc import Sequence
@@ -60,6 +69,8 @@ class Promise:
     """The central share of paths that is shown; `None` where the level is refused."""
     coverage: float | None
     """Measured at every origin by what the other origins said."""
+    lean: float | None
+    """The mean randomised PIT: below a half where forecasts were mostly too high."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,27 +97,43 @@ class PastDraws:
         `horizon` is the step ahead or, where dates are added up, how many of them are.
         """
         near = self.near(asked, horizon)
-        scores = self._scores(asked, tuple(group), near)
+        paths, happened = self._answers(asked, list(group), near)
+        scores = _by_origin(shown_at(paths, happened))
+        u = randomised_pit(paths, happened, np.random.default_rng(PIT_SEED))
+        lean = None if np.isnan(u).all() else float(np.nanmean(u))
         count = len(scores)
         if count < origins_needed(level):
-            return Promise(level, near, count, None, None)
-        return Promise(level, near, count, _ranked(scores, level), _left_out(scores, level))
+            return Promise(level, near, count, None, None, lean)
+        shown, held = _ranked(scores, level), _left_out(scores, level)
+        return Promise(level, near, count, shown, held, lean)
 
-    def _scores(
-        self, asked: Asked, group: tuple[int, ...], horizon: int
-    ) -> list[Float[np.ndarray, " series"]]:
-        """|2u - 1| of every origin whose days are known."""
+    def _answers(
+        self, asked: Asked, series: list[int], horizon: int
+    ) -> tuple[Float[np.ndarray, "path origin ..."], Float[np.ndarray, "origin ..."]]:
+        """What was drawn and what happened at every origin whose days are known."""
         steps = slice(horizon - 1, horizon) if asked.by_date else slice(0, horizon)
         whole = self.known[steps].all(0)
-        drawn = np.moveaxis(self.drawn[:, steps, whole], 2, 0)
+        drawn = np.moveaxis(self.drawn[:, steps, whole], 2, 1)
         recorded = np.moveaxis(self.recorded[steps, whole], 1, 0)
-        numbers = list(group)
-        paths = asked.answered(drawn)[..., numbers]
-        happened = asked.answered(recorded)[..., numbers]
-        rng = np.random.default_rng(PIT_SEED)
-        u = randomised_pit(np.moveaxis(paths, 1, 0), happened, rng)
-        apart = np.abs(2 * u - 1).reshape(len(u), -1)
-        return [day[~np.isnan(day)] for day in apart if not np.isnan(day).all()]
+        return asked.answered(drawn)[..., series], asked.answered(recorded)[..., series]
+
+
+def shown_at(
+    drawn: Float[np.ndarray, " path *series"], happened: Float[np.ndarray, " *series"]
+) -> Float[np.ndarray, " *series"]:
+    """s: the least level of the paths whose interval holds what happened. Draws that are not
+    numbers do not count; what happened and is not a number has no level."""
+    number = (~np.isnan(drawn)).sum(0) + 1
+    upto = ((drawn <= happened).sum(0) + 1) / number
+    below = (drawn < happened).sum(0) / number
+    level = np.maximum(np.maximum(1 - 2 * upto, 2 * below - 1), 0.0)
+    return np.where(np.isnan(happened), np.nan, level)
+
+
+def _by_origin(scores: Float[np.ndarray, "origin ..."]) -> list[Float[np.ndarray, " series"]]:
+    """The scores of every origin that has any."""
+    flat = scores.reshape(len(scores), -1)
+    return [day[~np.isnan(day)] for day in flat if not np.isnan(day).all()]
 
 
 def randomised_pit(
@@ -169,6 +196,7 @@ def promises_table(promises: Sequence[tuple[str, Promise]]) -> pl.DataFrame:
                 "origins_needed": needed,
                 "path_level": None if promise.path_level is None else 100 * promise.path_level,
                 "coverage": None if promise.coverage is None else 100 * promise.coverage,
+                "lean": promise.lean,
                 "note": (
                     f"refused: {promise.level:g}% needs {needed} past origins, "
                     f"{promise.origins} are at hand"
@@ -185,6 +213,7 @@ def promises_table(promises: Sequence[tuple[str, Promise]]) -> pl.DataFrame:
         "origins_needed": pl.Int64,
         "path_level": pl.Float64,
         "coverage": pl.Float64,
+        "lean": pl.Float64,
         "note": pl.String,
     }
     return pl.DataFrame(rows, schema=schema).unique(maintain_order=True)
