@@ -56,7 +56,7 @@ def test_the_best_schedule_is_known_where_nothing_is_carried(known: Known) -> No
     assert found.rest == () or "rest on" in found.rest[0]
 
 
-@pytest.mark.parametrize("effect", [0.0, -4.0])
+@pytest.mark.parametrize("effect", [0.0, pytest.param(-4.0, marks=pytest.mark.slow)])
 def test_no_point_of_a_grid_is_better(known: Known, effect: float) -> None:
     """Three days of one cell, the others fixed: brute force over every way to spend."""
     fit = known(partial(elastic, elasticity=0.6), partial(tiring, effect=effect))
@@ -80,6 +80,7 @@ def _now_elsewhere(fit: dgd.Fit, horizon: int) -> float:
     return float(now.sum())
 
 
+@pytest.mark.slow
 def test_linear_worth_goes_where_it_is_worth_most(known: Known) -> None:
     fit = known(without_feedback, proportional)
     found = plan(fit, 7.0, "buy", horizon=3, bounds=(0.0, 2.0), starts=5)
@@ -90,6 +91,7 @@ def test_linear_worth_goes_where_it_is_worth_most(known: Known) -> None:
     assert any("assumption" in note for note in found.notes)
 
 
+@pytest.mark.slow
 def test_strong_fatigue_makes_the_plan_rest(known: Known) -> None:
     fit = known(partial(elastic, elasticity=0.9), partial(tiring, effect=-12.0, retention=0.3))
     found = plan(fit, 30.0, "buy", horizon=6, bounds=(0.0, 20.0), starts=8)
@@ -120,6 +122,7 @@ def test_a_plan_is_never_behind_the_even_spread_or_the_present_one(planned: Plan
     assert all(one.worth >= one.started for one in planned.solved)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", [1.0, 16.0, 60.0])
 def test_no_budget_leaves_a_plan_behind(two_seeds: dgd.Fit, budget: float) -> None:
     found = plan(two_seeds, budget, "click", horizon=5, starts=3)
@@ -161,6 +164,7 @@ def test_most_is_learned_where_nothing_is_known_and_much_is_planned(known: Known
     assert (table["objective_in_doubt"] > 0).any()
 
 
+@pytest.mark.slow
 def test_the_cautious_plan_is_better_for_the_cautious(two_seeds: dgd.Fit) -> None:
     options: dict[str, Any] = {"horizon": 5, "starts": 3, "bounds": (0.2, 4.0)}
     cautious = plan(two_seeds, 20.0, "buy", quantile=0.2, **options)
@@ -177,6 +181,7 @@ def test_bounds_may_differ_between_cells(plain_fit: dgd.Fit) -> None:
     assert (found.effort[:, 0] <= 1.0 + 1e-9).all()
 
 
+@pytest.mark.slow
 def test_many_cells_are_planned_as_well_as_few(
     planned: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -189,6 +194,7 @@ def test_many_cells_are_planned_as_well_as_few(
     assert np.isclose(found.worth, planned.worth(planned.effort)[0], rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_people_left_tired_are_paid_for(known: Known) -> None:
     """With nothing to come, effort waits for the end; with days to come it does less."""
     fit = known(partial(elastic, elasticity=0.9), partial(tiring, effect=-12.0, retention=0.8))
@@ -239,3 +245,24 @@ def test_a_fit_without_effort_is_refused(plain_fit: dgd.Fit, no_work: None) -> N
     panel = replace(plain_fit.panel, has_effort=False, effort=np.ones((40, 2, 2)))
     with refused("effort", "without it"):
         plan(replace(plain_fit, panel=panel), 10.0, "buy", horizon=3)
+
+
+@pytest.mark.slow
+def test_a_plan_keeps_its_word_in_the_world_it_was_learned_from() -> None:
+    """A tired crowd with two states to be in: drawn from the true world, days under the plan
+    bring about what it says, many times what the even spread brings."""
+    world, known, ahead = dgd.example_world(), 104, 28
+    panel = dgd.simulate(world, known, seed=1).panel
+    ends = {"train_end": panel.dates[69], "validation_end": panel.dates[83]}
+    fit = dgd.DGD(epochs=100).fit(panel, **ends, seeds=[1, 2])
+    found = fit.plan(170, {"share": 1.0}, horizon=ahead, starts=2)
+
+    def happens(effort: np.ndarray) -> float:
+        whole = np.concatenate([world.effort(known), effort])
+        drawn = [dgd.simulate(world, known + ahead, seed=seed, effort=whole) for seed in (1, 2, 3)]
+        return float(np.mean([one.panel.behavior_counts[known:, ..., 2].sum() for one in drawn]))
+
+    promised = found.summary()["share"]
+    assert happens(found.effort) == pytest.approx(promised[0], rel=0.35)
+    assert happens(found.even) == pytest.approx(promised[1], rel=0.5)
+    assert happens(found.effort) > 8 * happens(found.even)

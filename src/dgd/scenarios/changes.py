@@ -106,6 +106,11 @@ def _of_rows(frame: IntoFrame, panel: Panel) -> list[tuple[str, Change]]:
     table, _ = to_polars(frame, "changes")
     own = panel.columns
     same = {own.date: "date", own.unit: "unit", own.cohort: "cohort"}
+    for name, as_here in same.items():
+        if name != as_here and {name, as_here} <= set(table.columns):
+            raise InputError(
+                f'changes has the columns "{name}" and "{as_here}", which mean the same; keep one.'
+            )
     table = table.rename(
         {name: as_here for name, as_here in same.items() if name in table.columns}, strict=False
     )

@@ -12,6 +12,7 @@ from jaxtyping import Float, Int
 from dgd.errors import InputError
 from dgd.model.days import Inputs
 from dgd.model.patterns import behavior_bits
+from dgd.scenarios.bounded import held_near
 from dgd.scenarios.future import Outlook
 from dgd.scenarios.planned_fit import DrawingFit
 
@@ -57,7 +58,7 @@ def draw_both(
 ) -> DrawnFutures:
     """Draw `paths` paths of the future as planned and of the changed one."""
     futures = [[one.between(step, step + 1) for step in range(outlook.horizon)] for one in both]
-    crowds = fit.parameter_draws(PARAMETER_DRAWS, seed)
+    crowds, _ = held_near(fit, fit.parameter_draws(PARAMETER_DRAWS, seed), outlook.day)
     drawn = fit.draw_futures(futures, outlook.day, outlook.panel, paths, seed, crowds)
     behaviors = len(outlook.panel.behaviors)
     return DrawnFutures(*(DrawnSeries.of(counts, behaviors) for counts in drawn))

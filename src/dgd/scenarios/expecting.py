@@ -10,6 +10,7 @@ from dgd.model.crowd import Crowd
 from dgd.model.days import Inputs, Prediction
 from dgd.model.feedback.feedback import State
 from dgd.runtime import computing
+from dgd.scenarios.bounded import bounded
 from dgd.scenarios.future import Future, Outlook
 from dgd.scenarios.level import Level, series_of
 from dgd.scenarios.paths import WalkedDays, answered, mean_of, walked
@@ -22,6 +23,8 @@ class Expecting:
 
     fit: ExpectingFit
     outlook: Outlook
+    crowds: tuple[Crowd, ...]
+    """Those of the fit, held near where recorded days have taken them."""
     firsts: tuple[State, ...]
     """What each crowd carries into the first day ahead."""
     planned: tuple[WalkedDays, ...]
@@ -43,10 +46,12 @@ class Expecting:
             ]
             firsts = tuple(fit.carried(number, origin) for number in range(len(fit.crowds)))
             inputs = outlook.inputs(fit.features, outlook.planned)
-            planned = _walks(fit.crowds, firsts, inputs)
+            pairs_of_seeds = zip(fit.crowds, fit.states, strict=True)
+            crowds = tuple(bounded(crowd, states) for crowd, states in pairs_of_seeds)
+            planned = _walks(crowds, firsts, inputs)
             pairs = zip(forecasts, planned, strict=True)
             levels = tuple(Level(forecast, walk.prediction) for forecast, walk in pairs)
-        return Expecting(fit, outlook, firsts, planned, levels)
+        return Expecting(fit, outlook, crowds, firsts, planned, levels)
 
     def inputs(self, future: Future) -> Inputs:
         return self.outlook.inputs(self.fit.features, future)
@@ -54,7 +59,7 @@ class Expecting:
     def walks(self, future: Future) -> tuple[WalkedDays, ...]:
         """Each crowd's walk through another future."""
         with computing():
-            return _walks(self.fit.crowds, self.firsts, self.inputs(future))
+            return _walks(self.crowds, self.firsts, self.inputs(future))
 
     @property
     def forecast(self) -> Prediction:
@@ -66,7 +71,7 @@ class Expecting:
         """What `future` would bring each seed in the states of other walks, level and all."""
         with computing():
             inputs = self.inputs(future)
-            parts = zip(self.fit.crowds, self.levels, states, strict=True)
+            parts = zip(self.crowds, self.levels, states, strict=True)
             return tuple(
                 level.moved(answered(crowd, walk.states, inputs)) for crowd, level, walk in parts
             )

@@ -8,7 +8,7 @@ from narwhals.typing import IntoFrame
 from dgd.scenarios.cells import Labels
 from dgd.scenarios.changes import Changes
 from dgd.scenarios.comparing import scenario
-from dgd.scenarios.comparison import ScenarioComparison
+from dgd.scenarios.comparison import Comparison
 from dgd.scenarios.curves import response_curve
 from dgd.scenarios.plan_terms import Bounds, Fixed, Limit
 from dgd.scenarios.planned_fit import DrawingFit, ExpectingFit
@@ -33,7 +33,7 @@ class FittedScenarios:
         levels: Sequence[float] = (80, 95),
         paths: int = 1000,
         seed: int = 0,
-    ) -> ScenarioComparison:
+    ) -> Comparison:
         """Compare the `horizon` days after `origin` as planned with the same days after `changes`.
 
         Args:

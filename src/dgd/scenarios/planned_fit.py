@@ -32,6 +32,9 @@ class ExpectingFit(Protocol):
     def crowds(self) -> tuple[Crowd, ...]: ...
     @property
     def first_origin(self) -> int: ...
+    @property
+    def states(self) -> tuple[State, ...]:
+        """Each seed's states at the beginning of every recorded day."""
 
     def predict(
         self, origins: Int[np.ndarray, " origin"], horizon: int, panel: Panel | None = None

@@ -144,9 +144,10 @@ class Plan:
     def __repr__(self) -> str:
         dates = self.outlook.dates
         best = self.worth(self.effort)[0]
+        others = {"the even spread": self.even, "the plan now": self.now}
         ahead = ", ".join(
-            f"{_ahead(best, self.worth(effort)[0]):+.1f} % against {name}"
-            for name, effort in (("the even spread", self.even), ("the plan now", self.now))
+            f"{_per_cent(_ahead(best, self.worth(effort)[0]))} against {name}"
+            for name, effort in others.items()
         )
         return (
             f"Plan({dates[0]} to {dates[-1]}, {self.effort.sum():,.4g} of "
@@ -195,5 +196,10 @@ class Plan:
         return from_polars(table, kind or self.outlook.panel.kind)
 
 
-def _ahead(best: float, other: float) -> float:
-    return 100 * (best - other) / abs(other) if other else float("nan")
+def _ahead(best: float, other: float) -> float | None:
+    """In per cent; beside a plan that is worth nothing there is no such figure."""
+    return 100 * (best - other) / abs(other) if other else None
+
+
+def _per_cent(value: float | None) -> str:
+    return "everything" if value is None else f"{value:+.1f} %"

@@ -7,19 +7,17 @@ tired at the end.
 
 from collections.abc import Sequence
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from dgd.forecasting.rollout import states_at_dawn
 from dgd.model.crowd import Crowd
 from dgd.model.feedback.feedback import State
-from dgd.panel.sequences import recorded_days
 from dgd.runtime import computing
+from dgd.scenarios.bounded import held_near
 from dgd.scenarios.expecting import Expecting
 from dgd.scenarios.plan_worth import PlanWorth, worth_and_slope
-from dgd.scenarios.planned_fit import DrawingFit, ExpectingFit
+from dgd.scenarios.planned_fit import DrawingFit
 from dgd.scenarios.solving import Worth
 
 CAUTIOUS_DRAWS = 24
@@ -35,14 +33,14 @@ def worth_of(
     seed: int,
 ) -> Worth:
     """The compiled worth of an effort on the first `horizon` days, with its slope."""
-    crowds: Sequence[Crowd] = fit.crowds
+    crowds: Sequence[Crowd] = expecting.crowds
     firsts: Sequence[State] = expecting.firsts
     forecasts = [level.forecast for level in expecting.levels]
     planned = expecting.outlook.planned
     with computing():
         if quantile is not None:
-            crowds = fit.parameter_draws(CAUTIOUS_DRAWS, seed)
-            firsts = _firsts(fit, crowds, expecting.outlook.day)
+            drawn = fit.parameter_draws(CAUTIOUS_DRAWS, seed)
+            crowds, firsts = held_near(fit, drawn, expecting.outlook.day)
             forecasts = [expecting.forecast] * len(crowds)
         inputs = expecting.inputs(planned)
         objective = PlanWorth.of(crowds, firsts, inputs, forecasts, jnp.asarray(weights), quantile)
@@ -55,17 +53,3 @@ def worth_of(
             return float(value) - afterwards, np.asarray(slope)[:horizon]
 
     return worth
-
-
-def _firsts(fit: ExpectingFit, crowds: Sequence[Crowd], day: int) -> list[State]:
-    """What other parameters carry into the day after `day`."""
-    first = fit.split.first
-    if day < first:
-        return [crowd.at_rest() for crowd in crowds]
-    days = recorded_days(fit.panel, fit.features, first, day + 1, fit.settings.dispersion)
-    return [_last(states_at_dawn(crowd, *days)) for crowd in crowds]
-
-
-def _last(states: State) -> State:
-    found: State = jax.tree.map(lambda x: x[-1:], states)
-    return found

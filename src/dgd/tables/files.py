@@ -5,6 +5,7 @@ or dates reads them from the text. Labels keep their zeros and points that way.
 """
 
 import io
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -25,8 +26,8 @@ UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, 
 
 def read_table(path: Path) -> pl.DataFrame:
     """The table in a CSV or Parquet file."""
-    if not path.is_file():
-        what = "is not a file" if path.exists() else "does not exist"
+    if not os.path.isfile(path):  # unlike the path's own, it takes names too long for any file
+        what = "is not a file" if os.path.exists(path) else "does not exist"
         raise InputError(f'file "{path}" {what}; check the path.')
     if path.suffix not in (".txt", *ENDINGS):
         raise InputError(f'file "{path}" is neither .csv nor .parquet; convert it first.')
