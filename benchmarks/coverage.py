@@ -48,7 +48,7 @@ HEAD = f"""\
 
 Written by `python benchmarks/coverage.py --data DIR --results docs/results.md`. Every window of the
 arena, test days from rolling origins, {PATHS} paths; the series are the day's totals of arrivals
-and of every behaviour. Coverage is the mean over series and windows in per cent, where a model
+and of every behaviour. Coverage is the per cent of days, of all series and windows, where a model
 gives the range at all. dgd shows the ranges it promises, calibrated at past origins that end before
 the test days; the others the central ranges of what they draw. CRPS is the geometric mean over
 windows of the ratio to the best of five simple opponents on that window, picked with hindsight."""
@@ -120,7 +120,7 @@ def standing(rows: pl.DataFrame) -> pl.DataFrame:
     own = rows.join(marks, on=["set", "horizon"], how="left")
     covered = (
         rows.group_by("model", "horizon", "level", maintain_order=True)
-        .agg((pl.col("coverage").mean() * 100).round(1))
+        .agg(_covered().alias("coverage"))
         .pivot("level", index=["model", "horizon"], values="coverage")
     )
     names = {f"{float(level)}": f"{level}% covers" for level in LEVELS}
@@ -137,6 +137,13 @@ def standing(rows: pl.DataFrame) -> pl.DataFrame:
     return covered.rename(names).join(
         ratio, on=["model", "horizon"], how="left", maintain_order="left"
     )
+
+
+def _covered() -> pl.Expr:
+    """Per cent of all days whose range was given: every day counts alike, wherever it is from."""
+    given = pl.col("coverage").is_not_null()
+    held = (pl.col("coverage") * pl.col("origins")).sum()
+    return (100 * held / pl.col("origins").filter(given).sum()).round(1)
 
 
 def _ratio(score: str, mark: str) -> pl.Expr:

@@ -5,10 +5,12 @@ import runpy
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import dgd
 from dgd.arena import arena, totals_alone, windows
+from dgd.arena import page as pages
 from dgd.arena.contest import ROW, Contest
 from dgd.arena.page import TITLE, section_of
 from dgd.arena.windows import FIRST_SHEET, LOADERS, windows_in
@@ -112,3 +114,12 @@ def test_a_real_window_is_played_whole() -> None:
             scores[model, horizon, "arrival_crps"] for model in ("default", "training history")
         )
         assert ours < mark
+
+
+def test_sections_behind_the_arena_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "page", lambda _rows: f"{TITLE}\n\nnew\n")
+    text = f"# Tables\n\n{TITLE}\n\nold\n\n### part\n\n## Ranges\n\nkept\n"
+    assert (
+        pages.joined(text, pl.DataFrame()) == f"# Tables\n\n{TITLE}\n\nnew\n\n## Ranges\n\nkept\n"
+    )
+    assert pages.joined("", pl.DataFrame()) == f"{TITLE}\n\nnew\n"

@@ -10,7 +10,7 @@ from dgd.arena.standing import standings, taken_away
 TAKEN_AWAY_TITLE = "take-away: the change without one part"
 
 TITLE = "## The accuracy arena"
-"""What the section begins with; it is the last one of a page of results."""
+"""What the section begins with; of a page of results the paper's tables stand before it."""
 
 HEAD = f"""\
 {TITLE}
@@ -44,9 +44,13 @@ def shown_tables(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
 
 
 def joined(text: str, rows: pl.DataFrame) -> str:
-    """A page of results with this arena in the place of the one before, or behind the rest."""
-    rest = text.split(TITLE, maxsplit=1)[0].rstrip()
-    return f"{rest}\n\n{page(rows)}" if rest else page(rows)
+    """A page of results with this arena in the place of the one before, or behind the rest;
+    sections that follow it stay."""
+    before, _, old = text.partition(TITLE)
+    _, heading, after = old.partition("\n## ")
+    return "\n".join(
+        part for part in (before.rstrip() + "\n", page(rows), heading[1:] + after) if part.strip()
+    )
 
 
 def section_of(text: str) -> str:
