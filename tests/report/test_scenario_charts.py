@@ -20,7 +20,7 @@ from dgd.report import (
     scenario_chart,
     scenario_table,
 )
-from dgd.scenarios import Comparison
+from dgd.scenarios import ScenarioComparison
 from support.shaken import shaken
 from support.untrained import untrained
 
@@ -35,7 +35,7 @@ def fit(drawn: dgd.Simulated) -> dgd.Fit:
 
 
 @pytest.fixture(scope="module")
-def comparison(fit: dgd.Fit) -> Comparison:
+def comparison(fit: dgd.Fit) -> ScenarioComparison:
     return fit.scenario(MORE, 3, levels=[80, 95], paths=20)
 
 
@@ -73,7 +73,7 @@ def test_a_forecast_without_ranges_has_a_chart(fit: dgd.Fit) -> None:
     assert set(table["part"]) == {"observed", "expected"}
 
 
-def test_a_scenarios_table_has_both_futures(comparison: Comparison) -> None:
+def test_a_scenarios_table_has_both_futures(comparison: ScenarioComparison) -> None:
     table = scenario_table(comparison)
     assert table["part"].unique(maintain_order=True).to_list() == [
         "observed",
@@ -86,7 +86,7 @@ def test_a_scenarios_table_has_both_futures(comparison: Comparison) -> None:
     assert (changed["low"] < changed["high"]).all()
 
 
-def test_the_causes_add_up_to_the_difference(comparison: Comparison) -> None:
+def test_the_causes_add_up_to_the_difference(comparison: ScenarioComparison) -> None:
     causes = scenario_causes_table(comparison)
     assert causes.height == 4 * 4
     totals = comparison.totals(kind="polars")

@@ -11,7 +11,7 @@ import pytest
 
 import dgd
 from dgd.runtime import computing
-from dgd.scenarios import Change, Comparison, scenario
+from dgd.scenarios import Change, ScenarioComparison, scenario
 from dgd.scenarios.causes import CAUSES
 from scenarios.known_crowds import elastic, proportional, tiring, without_feedback
 from support.refusals import refused
@@ -22,11 +22,11 @@ Known = Callable[..., dgd.Fit]
 
 
 @pytest.fixture(scope="module")
-def compared(two_seeds: dgd.Fit) -> Comparison:
+def compared(two_seeds: dgd.Fit) -> ScenarioComparison:
     return scenario(two_seeds, CASUAL, 5, paths=400, levels=[50, 80])
 
 
-def test_the_baseline_is_the_forecast(two_seeds: dgd.Fit, compared: Comparison) -> None:
+def test_the_baseline_is_the_forecast(two_seeds: dgd.Fit, compared: ScenarioComparison) -> None:
     panel = two_seeds.panel
     dates = panel.period.range(panel.dates[-1], 6)[1:]
     day, unit, cohort = (i.ravel() for i in np.indices((5, 2, 2)))
@@ -65,7 +65,7 @@ def test_fatigue_lowers_what_later_days_answer(known: Known) -> None:
     assert np.allclose(found.causes[:, 3, 0], 0.0), "fatigue moves answers here, not arrivals"
 
 
-def test_other_people_arrive_where_cohorts_change_apart(compared: Comparison) -> None:
+def test_other_people_arrive_where_cohorts_change_apart(compared: ScenarioComparison) -> None:
     assert not np.allclose(compared.causes[:, 1, 1:], 0.0)
     untouched = compared.changed[:, :, 1] - compared.baseline[:, :, 1]
     assert np.allclose(untouched, 0.0, atol=1e-9)
@@ -86,7 +86,7 @@ def test_a_feature_moves_how_the_same_people_answer(varied_panel: dgd.Panel) -> 
     assert len(found.notes) == 2
 
 
-def test_tables_add_up(compared: Comparison) -> None:
+def test_tables_add_up(compared: ScenarioComparison) -> None:
     by_date, totals = compared.to_frame(), compared.totals()
     parts = compared.totals(["unit", "cohort"])
     assert by_date.height == 5 * 3
@@ -98,7 +98,7 @@ def test_tables_add_up(compared: Comparison) -> None:
 
 
 def test_ranges_hold_the_expectation_and_widen_with_the_level(
-    compared: Comparison,
+    compared: ScenarioComparison,
 ) -> None:
     totals = compared.totals()
     for part in ("baseline", "changed", "difference"):
@@ -110,7 +110,7 @@ def test_ranges_hold_the_expectation_and_widen_with_the_level(
     assert (totals["baseline"] < totals["baseline_high_80"]).all()
 
 
-def test_futures_share_their_chance(compared: Comparison) -> None:
+def test_futures_share_their_chance(compared: ScenarioComparison) -> None:
     assert compared.drawn is not None
     apart = compared.drawn.difference.by_cell[..., 0]
     alone = compared.drawn.baseline.by_cell[..., 0]
@@ -139,7 +139,7 @@ def test_an_assumed_response_is_said_to_be_one(known: Known) -> None:
         assert varied or "casual" in told[0]
 
 
-def test_results_are_plain_values_and_a_line(compared: Comparison) -> None:
+def test_results_are_plain_values_and_a_line(compared: ScenarioComparison) -> None:
     told = json.loads(json.dumps(compared.payload(), default=str))
     assert {"rows", "totals", "split", "notes", "warnings", "origin", "horizon"} == told.keys()
     assert "arrivals" in repr(compared)
@@ -166,7 +166,7 @@ def test_wrong_questions_are_refused(
         scenario(two_seeds, CASUAL, 5, **options)
 
 
-def test_totals_by_anything_else_are_refused(compared: Comparison) -> None:
+def test_totals_by_anything_else_are_refused(compared: ScenarioComparison) -> None:
     with refused("by", "weekday"):
         compared.totals(["weekday"])
     with refused("by", "week"):

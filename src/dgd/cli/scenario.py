@@ -17,7 +17,7 @@ from dgd.tables.refusing import ROW, number_rows, refuse_empty, require_columns
 
 if TYPE_CHECKING:
     from dgd.panel.panel import Panel
-    from dgd.scenarios.comparison import Comparison
+    from dgd.scenarios.comparison import ScenarioComparison
 
 CAUSES = ("contacts", "other people", "other answers", "fatigue")
 """The causes in short, in the order of `scenarios.causes.CAUSES`."""
@@ -102,7 +102,7 @@ def _refuse_other_axes(by: list[str], panel: "Panel") -> None:
         raise InputError(f'by names "{strange[0]}"; totals are by unit, by cohort or by both.')
 
 
-def _shown(totals: pl.DataFrame, found: "Comparison") -> pl.DataFrame:
+def _shown(totals: pl.DataFrame, found: "ScenarioComparison") -> pl.DataFrame:
     """The totals as a person reads them, with the narrowest range of the difference."""
     before, more = totals["baseline"], totals["difference"]
     shares = [100 * b / a if a > 0 else None for a, b in zip(before, more, strict=True)]
@@ -123,7 +123,7 @@ def _shown(totals: pl.DataFrame, found: "Comparison") -> pl.DataFrame:
     return totals.select(labels).with_columns(columns)
 
 
-def _causes(found: "Comparison") -> pl.DataFrame:
+def _causes(found: "ScenarioComparison") -> pl.DataFrame:
     """The split with headings that stand side by side."""
     split: pl.DataFrame = found.split("total", "polars")
     difference, *causes = four_figures(*split.drop("series"))
@@ -131,7 +131,7 @@ def _causes(found: "Comparison") -> pl.DataFrame:
     return split.select("series").with_columns(difference, *named)
 
 
-def _drawn(found: "Comparison", folder: Path | None) -> list[str]:
+def _drawn(found: "ScenarioComparison", folder: Path | None) -> list[str]:
     if folder is None:
         return []
     from dgd.report.charts.files import save_charts

@@ -96,8 +96,8 @@ def drawn_futures(
     lead = (len(crowds), each, origins)
     walks = []
     if pool.needs_the_model or len(futures) > 1:
-        stacked, states = _stacked(crowds), _stacked(carried)
-        walks = [_Walk(stacked, states, ahead, origin) for ahead in futures]
+        together, states = stacked(crowds), stacked(carried)
+        walks = [_Walk(together, states, ahead, origin) for ahead in futures]
     shocks = Shocks(scatter, rng, lead)
     cells = (*futures[0][0].size.shape[1:], 2 ** scatter.behaviors.shape[1])
     for step in range(len(futures[0])):
@@ -165,7 +165,7 @@ def _coupled(rng: np.random.Generator, means: list[np.ndarray]) -> list[np.ndarr
     return counts
 
 
-def _stacked(trees: Sequence[PyTree]) -> PyTree:
+def stacked(trees: Sequence[PyTree]) -> PyTree:
     """The same trees as one, arrays with a leading axis over them."""
     parts = [eqx.partition(tree, eqx.is_array) for tree in trees]
     arrays = jax.tree.map(lambda *same: jnp.stack(same), *(array for array, _ in parts))

@@ -1,7 +1,7 @@
 from .cells import Cells as Cells
 from .changes import Change as Change
 from .comparing import scenario as scenario
-from .comparison import Comparison as Comparison
+from .comparison import ScenarioComparison as ScenarioComparison
 from .curves import response_curve as response_curve
 from .planning import plan as plan
 from .plans import Plan as Plan

@@ -11,7 +11,7 @@ from dgd.runtime import computing
 from dgd.scenarios.applying import changed_future
 from dgd.scenarios.causes import split_of
 from dgd.scenarios.changes import Changes, named_changes
-from dgd.scenarios.comparison import Comparison
+from dgd.scenarios.comparison import ScenarioComparison
 from dgd.scenarios.drawing import draw_both, refuse_paths
 from dgd.scenarios.expecting import Expecting
 from dgd.scenarios.future import Future, Outlook
@@ -33,7 +33,7 @@ def scenario(
     levels: Sequence[float] = (80, 95),
     paths: int = 1000,
     seed: int = 0,
-) -> Comparison:
+) -> ScenarioComparison:
     """Compare the `horizon` days after `origin` as planned with the same days after `changes`.
 
     Args:
@@ -60,7 +60,7 @@ def compared(
     levels: tuple[float, ...],
     paths: int,
     seed: int,
-) -> Comparison:
+) -> ScenarioComparison:
     """The future as planned beside the `changed` one."""
     expecting = Expecting.of(fit, outlook)
     states = (expecting.planned, expecting.walks(changed))
@@ -77,7 +77,7 @@ def compared(
             both = (expecting.inputs(outlook.planned), expecting.inputs(changed))
             drawn = draw_both(fit, outlook, both, paths, seed)
     moved = changed.effort != outlook.planned.effort
-    return Comparison(
+    return ScenarioComparison(
         outlook,
         baseline,
         after,

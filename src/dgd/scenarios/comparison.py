@@ -1,4 +1,4 @@
-"""Comparison: the days ahead as planned and as changed, side by side."""
+"""ScenarioComparison: the days ahead as planned and as changed, side by side."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from dgd.tables.frames import from_polars
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class ScenarioComparison:
     """What a change does: expected counts as planned and changed, their ranges, and why.
 
     Every table has one row per series ("arrivals" and each behaviour) with the columns
@@ -99,7 +99,7 @@ class Comparison:
             f"{name} {new - old:+,.1f} ({_per_cent(old, new)})"
             for name, old, new in zip(self.series, before, after, strict=True)
         )
-        return f"Comparison({dates[0]} to {dates[-1]}: {moved})"
+        return f"ScenarioComparison({dates[0]} to {dates[-1]}: {moved})"
 
     def _asked(self, by: Sequence[str]) -> set[str]:
         columns = self.outlook.panel.columns

@@ -13,13 +13,11 @@ from narwhals.typing import IntoFrame
 
 from dgd.forecasting.protocol import refuse_horizon, refuse_origins
 from dgd.model.days import Inputs
+from dgd.panel.continuing import CYCLES, repeated
 from dgd.panel.features import FeatureMaker
 from dgd.panel.panel import Panel
 from dgd.scenarios.planned_fit import ExpectingFit
 from dgd.tables.periods import Moment
-
-CYCLE = {"hour": 168, "day": 7, "week": 1}
-"""After how many periods effort and features are taken to come back."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,16 +118,9 @@ def _known_through(
                 f"{name} from {dates[len(known)]} on {'is' if name == 'effort' else 'are'} not "
                 f"known; {_cycle_words(panel)} {'is' if name == 'effort' else 'are'} repeated."
             )
-        parts[name] = _repeated(known, stop, CYCLE[panel.period.name])
+        parts[name] = repeated(known, stop, CYCLES[panel.period.name])
     longer = replace(panel, known_dates=dates, effort=parts["effort"], features=parts["features"])
     return longer, tuple(notes)
-
-
-def _repeated(known: np.ndarray, stop: int, cycle: int) -> np.ndarray:
-    cycle = min(cycle, len(known))
-    beyond = max(stop - len(known), 0)
-    again = known[len(known) - cycle + np.arange(beyond) % cycle]
-    return np.concatenate([known, again])[:stop]
 
 
 def _cycle_words(panel: Panel) -> str:

@@ -16,9 +16,9 @@ import polars as pl
 from jaxtyping import Float
 
 from dgd.model.effort import EffortCurve
+from dgd.panel.continuing import CYCLES
 from dgd.runtime import computing
 from dgd.scenarios.expecting import Expecting
-from dgd.scenarios.future import CYCLE
 from dgd.scenarios.planned_fit import DrawingFit
 from dgd.scenarios.ranges import learned_effort
 
@@ -49,7 +49,7 @@ def learn_next(
     spread = np.std(drawn, axis=0) if drawn else np.zeros(cohorts)
     doubt = np.where(learned, spread, UNKNOWN)
     pull = np.abs(_pull(curve, now, effort, slope))
-    week = CYCLE[panel.period.name]
+    week = CYCLES[panel.period.name]
     arrivals = week * expecting.planned_series()[..., 0].mean(0)
     told = arrivals * np.var(np.log(TRIED))
     after = doubt / np.sqrt(1 + doubt**2 * told)

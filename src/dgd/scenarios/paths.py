@@ -11,7 +11,7 @@ from typing import NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, PyTree
+from jaxtyping import Array, Float
 
 from dgd.model.crowd import Crowd
 from dgd.model.days import Inputs, Prediction
@@ -69,10 +69,3 @@ def mean_of(predictions: Sequence[Prediction]) -> Prediction:
         jnp.stack([one.arrivals for one in predictions]),
         jnp.stack([one.patterns for one in predictions]),
     )
-
-
-def stacked(trees: Sequence[PyTree]) -> PyTree:
-    """The same trees as one, every array with a leading axis over them."""
-    parts = [eqx.partition(tree, eqx.is_array) for tree in trees]
-    arrays = jax.tree.map(lambda *same: jnp.stack(same), *(array for array, _ in parts))
-    return eqx.combine(arrays, parts[0][1])

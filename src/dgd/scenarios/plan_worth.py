@@ -18,11 +18,12 @@ import numpy as np
 from jaxtyping import Array, Float, PyTree
 from scipy.special import betainc
 
+from dgd.forecasting.futures import stacked
 from dgd.model.crowd import Crowd
 from dgd.model.days import Inputs, Prediction
 from dgd.model.feedback.feedback import State
 from dgd.scenarios.level import Level, series_of
-from dgd.scenarios.paths import stacked, walk
+from dgd.scenarios.paths import walk
 
 
 class PlanWorth(eqx.Module):

@@ -15,7 +15,7 @@ from dgd.report.charts.days_ahead import (
     part_color,
 )
 from dgd.scenarios.causes import CAUSES
-from dgd.scenarios.comparison import Comparison
+from dgd.scenarios.comparison import ScenarioComparison
 
 PARTS = {"observed": OBSERVED, "as planned": "#1f77b4", "changed": "#d95f02"}
 COLUMNS = {"as planned": "baseline", "changed": "changed"}
@@ -24,7 +24,7 @@ LEVEL = 80
 SIGNS = {"more": "#4c9f70", "fewer": "#b5483a"}
 
 
-def scenario_table(comparison: Comparison) -> pl.DataFrame:
+def scenario_table(comparison: ScenarioComparison) -> pl.DataFrame:
     """One row per series, date and part: observed, as planned and changed, with the ends of one
     range where there are any; all units and cohorts together."""
     panel, level = comparison.outlook.panel, _level(comparison)
@@ -43,7 +43,7 @@ def scenario_table(comparison: Comparison) -> pl.DataFrame:
     return pl.concat(parts)
 
 
-def scenario_causes_table(comparison: Comparison) -> pl.DataFrame:
+def scenario_causes_table(comparison: ScenarioComparison) -> pl.DataFrame:
     """One row per series and cause: what it adds to the difference over the whole horizon."""
     split: pl.DataFrame = comparison.split("total", "polars")
     return split.unpivot(list(CAUSES), index="series", variable_name="cause").with_columns(
@@ -51,7 +51,7 @@ def scenario_causes_table(comparison: Comparison) -> pl.DataFrame:
     )
 
 
-def scenario_chart(comparison: Comparison) -> alt.VConcatChart:
+def scenario_chart(comparison: ScenarioComparison) -> alt.VConcatChart:
     """For every series the days as planned and as changed, and beside them the four causes."""
     daily, causes = scenario_table(comparison), scenario_causes_table(comparison)
     totals: pl.DataFrame = comparison.totals(kind="polars")
@@ -69,7 +69,7 @@ def scenario_chart(comparison: Comparison) -> alt.VConcatChart:
     )
 
 
-def _days(table: pl.DataFrame, comparison: Comparison) -> alt.LayerChart:
+def _days(table: pl.DataFrame, comparison: ScenarioComparison) -> alt.LayerChart:
     outlook = comparison.outlook
     base = alt.Chart(table).encode(x=date_axis(outlook.panel), color=part_color(PARTS))
     return alt.LayerChart(
@@ -106,7 +106,7 @@ def _told(row: dict[str, Any], level: float | None) -> str:
     return f"{said}, {level:g} % range {low:+,.1f} to {high:+,.1f}"
 
 
-def _level(comparison: Comparison) -> float | None:
+def _level(comparison: ScenarioComparison) -> float | None:
     if comparison.drawn is None or not comparison.levels:
         return None
     return LEVEL if LEVEL in comparison.levels else comparison.levels[0]
