@@ -103,7 +103,7 @@ def test_slow_history_follows_a_drift_of_weeks() -> None:
     days = np.stack([rng.binomial(5, 1 - share), rng.binomial(5, share)], 1)
     ends = {"train_end": "2024-03-31", "validation_end": "2024-04-30"}
     models = {"slow": SlowHistory(), "training": TrainingHistory(), "last": LastDayHistory()}
-    result = backtest(panel_of(*days.tolist()), models, horizons=[1], **ends)
+    result = backtest(panel_of(*days.tolist()), models, horizons=[1], **ends, paths=0)
     nll = {row["model"]: row["mean"] for row in rows_of(result, "joint_nll")}
     assert nll["slow"] < min(nll["training"], nll["last"])
 
@@ -253,7 +253,7 @@ def retail(window: int) -> Backtest:
     dataset = online_retail(real_data("online_retail_ii"), window)
     ends = ("warmup_end", "train_end", "validation_end")
     dates = {end: getattr(dataset.window, end) for end in ends}
-    return backtest(dataset.panel, HISTORIES, horizons=(1, 3), **dates)
+    return backtest(dataset.panel, HISTORIES, horizons=(1, 3), **dates, paths=0)
 
 
 def score(result: Backtest, model: str, metric: str, horizon: int = 1) -> float:

@@ -62,6 +62,7 @@ def test_every_variant_enters_a_backtest(varied, drawn):
         horizons=[HORIZON],
         train_end=dates[27],
         validation_end=dates[34],
+        paths=0,
     )
     table = result.to_frame("polars")
     assert set(table["model"]) == set(VARIANTS)
