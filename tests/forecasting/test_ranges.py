@@ -47,7 +47,7 @@ def test_paths_scatter_around_what_is_expected(forecast: dgd.Forecast) -> None:
     mean = forecast.ranges.drawn.mean(0)  # type: ignore[union-attr]
     sd = forecast.ranges.drawn.std(0) / np.sqrt(300)  # type: ignore[union-attr]
     expected = np.concatenate([forecast.arrivals[..., None], forecast.behavior_counts], -1)
-    assert np.abs(mean - expected).max() < (6 * sd + 0.1 * expected).max()
+    assert (np.abs(mean - expected) < 6 * sd + 0.1 * expected).all()
     assert mean.sum() == pytest.approx(expected.sum(), rel=0.1)
 
 

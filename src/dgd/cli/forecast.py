@@ -38,12 +38,15 @@ def forecast(
 
     Example: dgd forecast model.dgd --horizon 7 --levels 80,95 --by date,behavior
     """
+    from dgd.forecasting.asked import Asked
+
     wanted, kept = whole_numbers(levels, "levels"), names(by)
     if patterns and (levels or kept):
         raise InputError("patterns have no levels and no totals; leave out levels and by.")
     asked.check_output(output)
     folder = None if charts is None else ready_folder(charts)
     fit, known = asked.read()
+    Asked.of(fit.panel, kept)  # refused before anything is drawn
     ahead = fit.forecast(
         horizon, **known, levels=wanted, paths=paths if wanted else None, seed=seed
     )
