@@ -9,7 +9,10 @@ promises, and every opponent that can draw counts with the central ranges of its
 the mean over the day's totals of arrivals and of every behaviour.
 
 With --simulated as many worlds are drawn, each with parameters of its own that the fit does not
-know, and the same is asked of the days after each fit. --processes runs several at a time.
+know and met on another day of its four weeks' plan of effort, and the same is asked of the days
+after each fit. (All met on the same day would have no campaign on any test day, and ranges that
+hold campaigns and calm weeks alike would be judged by calm weeks alone: --same-day shows that.)
+--processes runs several at a time.
 """
 
 import argparse
@@ -21,6 +24,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from dgd.arena.contest import HORIZONS, SEEDS
@@ -40,6 +44,8 @@ OURS = "dgd"
 TITLE = "## Ranges of daily totals"
 TRAIN, VALIDATION, TEST = 70, 14, 21
 """Days of a simulated world."""
+PLAN = 28
+"""Days after which a world's plan of effort begins anew."""
 EPOCHS = 200
 """Of the fit to one; the objective hardly moves after that."""
 
@@ -93,10 +99,13 @@ def _scored(dataset: Dataset, neural: bool) -> pl.DataFrame:
     return table
 
 
-def of_world(number: int) -> list[dict[str, Any]]:
+def of_world(number: int, same_day: bool) -> list[dict[str, Any]]:
     """dgd on one drawn world whose parameters it does not know."""
     world = example_world(seed=1000 + number)
-    panel = simulate(world, TRAIN + VALIDATION + TEST, seed=number).panel
+    days = TRAIN + VALIDATION + TEST
+    into_plan = 0 if same_day else int(np.random.default_rng(number).integers(PLAN))
+    effort = world.effort(into_plan + days)[into_plan:]
+    panel = simulate(world, days, seed=number, effort=effort).panel
     result = backtest(
         panel,
         {OURS: DGD(epochs=EPOCHS)},
@@ -176,6 +185,7 @@ def main() -> None:
     asked.add_argument("--data", type=Path)
     asked.add_argument("--windows", nargs="*", default=list(LOADERS))
     asked.add_argument("--simulated", type=int, default=0)
+    asked.add_argument("--same-day", action="store_true", help="meet all worlds on one day")
     asked.add_argument("--simple", action="store_true", help="leave DeepAR-joint out")
     asked.add_argument("--processes", type=int, default=2)
     asked.add_argument("--json", type=Path)
@@ -185,7 +195,7 @@ def main() -> None:
         if target is not None:
             check_target(target)
     if given.simulated:
-        jobs = [partial(of_world, number) for number in range(given.simulated)]
+        jobs = [partial(of_world, number, given.same_day) for number in range(given.simulated)]
     elif given.data is not None:
         names = given.windows
         jobs = [partial(of_window, name, given.data, not given.simple) for name in names]

@@ -1,5 +1,7 @@
 """Intervals cover what they promise, and refuse what too few origins cannot promise."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import kstest
@@ -55,7 +57,7 @@ def past_of(origins: int, recorded: np.ndarray, seed: int) -> PastDraws:
     """Paths that expect a hundred Poisson arrivals a day, and what was recorded."""
     drawn = np.random.default_rng(seed).poisson(100, (400, 1, origins, 1, 1, 4))
     counts = np.broadcast_to(recorded.reshape(1, origins, 1, 1, 1), (1, origins, 1, 1, 4))
-    return PastDraws((1,), drawn, counts, np.ones((1, origins), bool))
+    return PastDraws((1,), drawn, counts, np.arange(origins), np.ones((1, origins), bool))
 
 
 def as_expected(origins: int, seed: int) -> PastDraws:
@@ -98,13 +100,42 @@ def test_too_few_origins_are_a_refusal(drawn: dgd.Simulated) -> None:
     assert past.promise(asked, [0], 90, 1).path_level is not None
 
 
+def test_origins_of_one_age_give_the_finite_sample_rank(drawn: dgd.Simulated) -> None:
+    asked = Asked.of_days(drawn.panel)
+    past = replace(as_expected(30, 2), origins=np.zeros(30, int))
+    scores = np.sort(
+        shown_at(past.drawn[:, 0, :, 0, 0, 0] + 0.0, past.recorded[0, :, 0, 0, 0] + 0.0)
+    )
+    for level, rank in ((50, 16), (80, 25), (95, 30)):
+        assert past.promise(asked, [0], level, 1).path_level == scores[rank - 1]
+
+
+def test_recent_origins_weigh_more(drawn: dgd.Simulated) -> None:
+    """Wild days of half a year ago say little about next week."""
+    asked, rng = Asked.of_days(drawn.panel), np.random.default_rng(5)
+    recorded = np.concatenate([rng.normal(100, 60, 40).round(), rng.poisson(100, 40)]).astype(int)
+    past = past_of(80, recorded, 5)
+    long_ago = replace(past, origins=np.r_[np.arange(40) - 200, np.arange(40, 80)])
+    alike = replace(past, origins=np.zeros(80, int))
+    recent = PastDraws(
+        (1,), past.drawn[:, :, 40:], past.recorded[:, 40:], past.origins[40:], past.known[:, 40:]
+    )
+    of_all, of_past, of_recent, alone = (
+        found.promise(asked, [0], 80, 1) for found in (alike, past, long_ago, recent)
+    )
+    assert of_all.path_level > of_past.path_level > of_recent.path_level  # type: ignore[operator]
+    assert of_recent.path_level == pytest.approx(alone.path_level, abs=0.05)
+    assert of_recent.coverage == pytest.approx(alone.coverage, abs=0.05)
+    assert (of_recent.origins, alone.origins) == (80, 40)
+
+
 def test_days_that_may_not_be_looked_at_do_not_count(drawn: dgd.Simulated) -> None:
     asked = Asked.of_days(drawn.panel)
     past = as_expected(30, 1)
     known = past.known.copy()
     known[:, 20:] = False
     spoiled = np.where(known[..., None, None, None], past.recorded, 10**6)
-    cut = PastDraws((1,), past.drawn, spoiled, known)
+    cut = PastDraws((1,), past.drawn, spoiled, past.origins, known)
     assert cut.promise(asked, [0], 80, 1).origins == 20
     assert cut.promise(asked, [0], 80, 1).path_level < 1  # type: ignore[operator]
 

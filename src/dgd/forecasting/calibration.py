@@ -10,6 +10,9 @@ smallest s is the path level that covers a further day with probability L, whate
 forecaster's law: the finite-sample rank of conformal prediction. Below n = L / (1 - L) origins
 there is no such rank, and the interval is refused.
 
+Forecasts of a panel's first weeks had little to go by, and crowds change: an origin weighs half
+as much every four weeks further back, and the rank is counted in weights, n of them in all.
+
 Whether forecasts lean is told by where among its draws each count came out, the randomised
 probability integral transform,
 
@@ -22,6 +25,7 @@ a count at either end.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -31,6 +35,8 @@ from dgd.errors import InputError
 from dgd.forecasting.asked import Asked
 
 PIT_SEED = 0
+HALF_LIFE = 28.0
+"""Periods further back at which an origin weighs half as much."""
 STEPS = (1, 3, 7, 14, 28)
 """Steps ahead that are measured; a step takes what the last one reached says."""
 
@@ -68,9 +74,17 @@ class Promise:
     path_level: float | None
     """The central share of paths that is shown; `None` where the level is refused."""
     coverage: float | None
-    """Measured at every origin by what the other origins said."""
+    """Measured at every origin by what the other origins said, recent ones weighing more."""
     lean: float | None
     """The mean randomised PIT: below a half where forecasts were mostly too high."""
+
+
+class Scores(NamedTuple):
+    """What one origin says."""
+
+    levels: Float[np.ndarray, " series"]
+    """The least path level that holds each series."""
+    weight: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +96,8 @@ class PastDraws:
     """Steps ahead that are measured."""
     drawn: Int[np.ndarray, "path step origin unit cohort counted"]
     recorded: Int[np.ndarray, "step origin unit cohort counted"]
+    origins: Int[np.ndarray, " origin"]
+    """Their day numbers."""
     known: Bool[np.ndarray, "step origin"]
     """Whether that day may be looked at."""
 
@@ -97,8 +113,8 @@ class PastDraws:
         `horizon` is the step ahead or, where dates are added up, how many of them are.
         """
         near = self.near(asked, horizon)
-        paths, happened = self._answers(asked, list(group), near)
-        scores = _by_origin(shown_at(paths, happened))
+        paths, happened, origins = self._answers(asked, list(group), near)
+        scores = _by_origin(shown_at(paths, happened), origins)
         u = randomised_pit(paths, happened, np.random.default_rng(PIT_SEED))
         lean = None if np.isnan(u).all() else float(np.nanmean(u))
         count = len(scores)
@@ -109,13 +125,18 @@ class PastDraws:
 
     def _answers(
         self, asked: Asked, series: list[int], horizon: int
-    ) -> tuple[Float[np.ndarray, "path origin ..."], Float[np.ndarray, "origin ..."]]:
+    ) -> tuple[
+        Float[np.ndarray, "path origin ..."],
+        Float[np.ndarray, "origin ..."],
+        Int[np.ndarray, " origin"],
+    ]:
         """What was drawn and what happened at every origin whose days are known."""
         steps = slice(horizon - 1, horizon) if asked.by_date else slice(0, horizon)
         whole = self.known[steps].all(0)
         drawn = np.moveaxis(self.drawn[:, steps, whole], 2, 1)
         recorded = np.moveaxis(self.recorded[steps, whole], 1, 0)
-        return asked.answered(drawn)[..., series], asked.answered(recorded)[..., series]
+        paths, happened = asked.answered(drawn), asked.answered(recorded)
+        return paths[..., series], happened[..., series], self.origins[whole]
 
 
 def shown_at(
@@ -130,10 +151,17 @@ def shown_at(
     return np.where(np.isnan(happened), np.nan, level)
 
 
-def _by_origin(scores: Float[np.ndarray, "origin ..."]) -> list[Float[np.ndarray, " series"]]:
-    """The scores of every origin that has any."""
+def _by_origin(
+    scores: Float[np.ndarray, "origin ..."], origins: Int[np.ndarray, " origin"]
+) -> list[Scores]:
+    """The scores of every origin that has any, and what they weigh."""
     flat = scores.reshape(len(scores), -1)
-    return [day[~np.isnan(day)] for day in flat if not np.isnan(day).all()]
+    some = ~np.isnan(flat).all(1)
+    weights = 0.5 ** ((origins[some].max(initial=0) - origins[some]) / HALF_LIFE)
+    return [
+        Scores(day[~np.isnan(day)], float(weight))
+        for day, weight in zip(flat[some], weights, strict=True)
+    ]
 
 
 def randomised_pit(
@@ -150,23 +178,30 @@ def randomised_pit(
     return np.where(np.isnan(happened), np.nan, (below + chance * (1 + equal)) / (number + 1))
 
 
-def _ranked(scores: Sequence[np.ndarray], level: float) -> float:
-    """The path level of the finite-sample rank; series of one origin are one day's evidence."""
+def _ranked(scores: Sequence[Scores], level: float) -> float:
+    """The path level of the finite-sample rank; series of one origin share its weight."""
     n = len(scores)
-    wanted = min(int(np.ceil(round((n + 1) * level / 100, 9))) / n, 1.0)
-    pooled = np.sort(np.concatenate(scores))
-    return float(pooled[int(np.ceil(round(wanted * len(pooled), 9))) - 1])
+    wanted = min((n + 1) / n * level / 100, 1.0)
+    pooled = np.concatenate([day.levels for day in scores])
+    weights = np.repeat(
+        [day.weight / len(day.levels) for day in scores], [len(day.levels) for day in scores]
+    )
+    order = np.argsort(pooled)
+    reached = np.cumsum(weights[order])
+    # rounded: equal weights add up to their number but for the last bits
+    rank = np.searchsorted(np.round(reached / reached[-1], 9), round(wanted, 9))
+    return float(pooled[order[rank]])
 
 
-def _left_out(scores: Sequence[np.ndarray], level: float) -> float | None:
+def _left_out(scores: Sequence[Scores], level: float) -> float | None:
     """How often the interval that the other origins call for holds."""
     if len(scores) - 1 < origins_needed(level):
         return None
     held = [
-        np.mean(own <= _ranked([*scores[:i], *scores[i + 1 :]], level))
+        np.mean(own.levels <= _ranked([*scores[:i], *scores[i + 1 :]], level))
         for i, own in enumerate(scores)
     ]
-    return float(np.mean(held))
+    return float(np.average(held, weights=[own.weight for own in scores]))
 
 
 def shown_interval(

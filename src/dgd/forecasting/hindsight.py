@@ -87,4 +87,4 @@ class Hindsight:
         ahead = self.origins + np.arange(1, steps + 1)[:, None]
         recorded = counted_series(self.panel.patterns[np.minimum(ahead, self.stop - 1)])
         measured = tuple(step for step in self.steps if step <= steps)
-        return PastDraws(measured, drawn, recorded, ahead < self.stop)
+        return PastDraws(measured, drawn, recorded, self.origins, ahead < self.stop)
