@@ -22,7 +22,7 @@ from dgd.files.tensors import Tensors
 from dgd.forecasting.asked import Asked, counted_series
 from dgd.forecasting.calibration import PastDraws, Promise, checked_levels
 from dgd.forecasting.forecast import Forecast
-from dgd.forecasting.futures import DrawnDays, drawn_futures
+from dgd.forecasting.futures import DrawnDays, drawn_futures, paths_at_once
 from dgd.forecasting.hindsight import Hindsight
 from dgd.forecasting.pool import Pool
 from dgd.forecasting.predictive import Drawn, Predictive
@@ -220,8 +220,15 @@ class Fit(WalkingForecaster, FittedCrowds, FittedScenarios):
                     self._at_origins(states_at_dawn(crowd, *self._recorded), origins)
                     for crowd in crowds
                 ]
-            days = drawn_futures(crowds, carried, futures, pool, scatter, rng, paths)
-            return [keep(day) for day in days]
+            size = len(futures) * len(origins) * panel.patterns[0].size
+            at_once = paths_at_once(paths, len(crowds), size)
+            turns = []
+            for _ in range(0, paths, at_once):
+                days = drawn_futures(
+                    crowds, carried, futures, pool, scatter, rng, min(at_once, paths)
+                )
+                turns.append([keep(day) for day in days])
+        return [_together(day, paths) for day in zip(*turns, strict=True)]
 
     def _sample(
         self,
@@ -326,6 +333,12 @@ class Fit(WalkingForecaster, FittedCrowds, FittedScenarios):
         for run in runs:
             run.parameters.effort.curve(shape.cohorts).refuse_impossible()
         return cls(panel, split, maker, runs, settings, anchor_restored(facts, tensors, panel))
+
+
+def _together(turns: Sequence[Kept], paths: int) -> Kept:
+    """The paths of several turns as one, no more than were asked for."""
+    one: Kept = jax.tree.map(lambda *same: np.concatenate(same)[:paths], *turns)
+    return one
 
 
 def _only(futures: DrawnDays) -> Int[np.ndarray, "path origin unit cohort pattern"]:

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import dgd
+from dgd.forecasting import futures
+from dgd.forecasting.futures import paths_at_once
 from dgd.forecasting.pool import Pool, fading
 from dgd.panel.continuing import repeated_through
 from dgd.panel.sequences import days_ahead
@@ -58,6 +60,28 @@ def test_thinned_counts_are_drawn_as_if_alone(fit: dgd.Fit, ahead: list) -> None
     assert 2 * ratio.mean() == pytest.approx(more.mean(), rel=0.03)
     busy = (more.var() - more.mean()) / more.mean() ** 2
     assert ratio.var() == pytest.approx(ratio.mean() + busy * ratio.mean() ** 2, rel=0.2)
+
+
+def test_paths_that_do_not_fit_at_once_are_drawn_in_turns(
+    fit: dgd.Fit, ahead: list, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = fit.draw_futures([ahead], DAY, fit.panel, PATHS, seed=1)[0]
+    monkeypatch.setattr(futures, "MOST_AT_ONCE", 100 * fit.panel.patterns[0].size)
+    turns = fit.draw_futures([ahead, ahead], DAY, fit.panel, PATHS - 1, seed=1)
+    assert turns[0].shape == (PATHS - 1, DAYS, 2, 3, 8)
+    assert np.array_equal(*turns)
+    assert len(np.unique(turns[0].reshape(PATHS - 1, -1), axis=0)) == PATHS - 1
+    assert turns[0].sum() == pytest.approx(whole.sum(), rel=0.06)
+
+
+@pytest.mark.parametrize(
+    ("paths", "crowds", "size", "found"),
+    [(2000, 3, 100, 2001), (2000, 3, 10_000, 183), (10, 32, 100, 32), (7, 2, 10**9, 2)],
+)
+def test_turns_are_alike_and_hold_as_many_of_every_crowd(
+    paths: int, crowds: int, size: int, found: int
+) -> None:
+    assert paths_at_once(paths, crowds, size) == found
 
 
 def test_crowds_may_be_given(fit: dgd.Fit, ahead: list) -> None:

@@ -32,6 +32,8 @@ from dgd.model.negative_binomial import LARGEST_MEAN
 from dgd.model.patterns import behavior_bits
 
 SMALLEST = 1e-300
+MOST_AT_ONCE = 2_000_000
+"""Expected counts of a day, of all paths, that are held at once; more paths are drawn in turn."""
 
 DrawnDays: TypeAlias = tuple[Int[np.ndarray, "path origin unit cohort pattern"], ...]
 """One step ahead of every origin on every path, of every future."""
@@ -109,6 +111,14 @@ def drawn_futures(
         yield tuple(found.swapaxes(0, 1).reshape(-1, origins, *cells)[:paths] for found in counts)
         for walk, expects, found in zip(walks, expected, counts, strict=bool(walks)):
             walk.advance(step, expects, found.reshape(len(crowds), each * origins, *cells))
+
+
+def paths_at_once(paths: int, crowds: int, size: int) -> int:
+    """How many of the paths are drawn together where a path expects `size` counts a day: as many
+    of every crowd, and no fewer in any turn, so that all turns are compiled as one."""
+    most = max(MOST_AT_ONCE // (size * crowds), 1) * crowds
+    turns = -(-paths // most)
+    return -(-paths // (turns * crowds)) * crowds
 
 
 def _means(
