@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 PARALLEL = --numprocesses auto --dist loadfile
 PIP = $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test slow test-all fuzz check compare engines clean
+.PHONY: demo test slow long test-all fuzz check compare engines clean
 .DEFAULT_GOAL := test
 
 # Modules are compiled once, also where Python was told to keep no bytecode.
@@ -14,17 +14,21 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: $(VENV)/.installed
 	$(BIN)/dgd demo --output demo-output
 
-# XLA's costliest passes are left out here, for most of the time is compiling; slow keeps them.
+# XLA's costliest passes are left out here, for most of the time is compiling; the others keep them.
 test: export JAX_DISABLE_MOST_OPTIMIZATIONS = 1
 test: export XLA_FLAGS = --xla_cpu_use_fusion_emitters=false
 test: $(VENV)/.test-installed
 	$(BIN)/python -m pytest $(PARALLEL) --durations=10
 
-# The long experiments.
+# What takes up to a minute each.
 slow: $(VENV)/.test-installed
 	$(BIN)/python -m pytest $(PARALLEL) -m slow --durations=25
 
-test-all: test slow
+# Experiments of minutes each, before a release.
+long: $(VENV)/.test-installed
+	$(BIN)/python -m pytest $(PARALLEL) -m long --durations=25
+
+test-all: test slow long
 
 # Thousands of mutated tables, files and calls, and hundreds of kills; `make slow` has a few of each.
 fuzz: export DGD_FUZZ = 2000

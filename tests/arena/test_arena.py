@@ -101,7 +101,7 @@ def test_an_unknown_window_is_refused() -> None:
         arena.held(None, print, ["Retail 1910"])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_real_window_is_played_whole() -> None:
     """July of Online Retail, where arrivals are forecast better than by the training average."""
     folder = real_data(str(FIRST_SHEET))

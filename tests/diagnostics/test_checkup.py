@@ -14,8 +14,6 @@ from support.shaken import shaken
 from support.shell import done
 from support.untrained import untrained
 
-pytestmark = pytest.mark.slow
-
 APPENDIX_F = {7: 1e-3, 25: 1e-5, 61: 1e-8}
 """How far the two readouts' NLL may differ, by nodes."""
 
@@ -45,6 +43,7 @@ def found(small):
     return diagnostics.check(small)
 
 
+@pytest.mark.slow
 def test_everything_about_a_fit_is_checked_in_one_call(found):
     assert found.nodes.enough
     assert found.bounds_hold
@@ -56,6 +55,7 @@ def test_everything_about_a_fit_is_checked_in_one_call(found):
     assert found.summary().height == 3 + 4 + 1 + found.tables[REACH]["state"].n_unique() + 3 + 2
 
 
+@pytest.mark.slow
 def test_the_shell_checks_a_model(small, found, tmp_path):
     small.save(tmp_path / "model.dgd")
     told = done("check", tmp_path / "model.dgd", "--charts", tmp_path / "charts")
@@ -71,6 +71,7 @@ def test_the_shell_checks_a_model(small, found, tmp_path):
     assert len(machine["summary"]) == found.summary().height
 
 
+@pytest.mark.long
 def test_theory_holds_on_a_fit_to_retail():
     data = dgd.datasets.online_retail(real_data("online_retail_ii"), 2010)
     found = diagnostics.check(fit_on(data, dgd.DGD.paper(summary_retention=data.summary_retention)))
@@ -80,6 +81,7 @@ def test_theory_holds_on_a_fit_to_retail():
     expect_equal_supervision(found.tables[EVENTS])
 
 
+@pytest.mark.long
 def test_theory_holds_on_a_fit_to_kuairand():
     data = dgd.datasets.kuairand(real_data("kuairand_pure"), "late")
     model = dgd.DGD(summary_retention=data.summary_retention, start="training", epochs=30)

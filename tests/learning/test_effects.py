@@ -130,7 +130,7 @@ def test_own_features_are_told_per_unit_and_standing_ones_not_at_all(fit: dgd.Fi
     assert row["words"] == "With every unit of tide 20 % more arrive (20 to 20 % more)."
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_known_effects_are_inside_their_intervals() -> None:
     """Where nothing is carried over, so that a weekday's effect is all that happens on it; those
     of a draw share their Mondays and miss together."""

@@ -109,7 +109,7 @@ def elasticities(days: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return fit.effort_curve.elasticity, np.std(drawn, axis=0)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_draws_scatter_as_far_as_estimates_of_other_draws_of_the_world() -> None:
     found, own = (np.array(x) for x in zip(*(elasticities(84, n) for n in range(12)), strict=True))
     scatter = np.sqrt(((found - 0.5) ** 2).mean())

@@ -52,7 +52,7 @@ def test_dgd_reaches_the_papers_retail_figures_but_for_two_of_2011(window: str):
             assert ours <= value
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_order_of_representations_is_that_of_how_fast_they_train():
     """A learned Gaussian is ahead of a fixed one after the paper's epochs, behind it after five
     times as many, and level with it from the training days. One seed of the table's three."""

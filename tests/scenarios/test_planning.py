@@ -163,7 +163,7 @@ def test_most_is_learned_where_nothing_is_known_and_much_is_planned(known: Known
     assert (table["objective_in_doubt"] > 0).any()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_cautious_plan_is_better_for_the_cautious(two_seeds: dgd.Fit) -> None:
     options: dict[str, Any] = {"horizon": 5, "starts": 3, "bounds": (0.2, 4.0)}
     cautious = plan(two_seeds, 20.0, "buy", quantile=0.2, **options)
@@ -246,7 +246,7 @@ def test_a_fit_without_effort_is_refused(plain_fit: dgd.Fit, no_work: None) -> N
         plan(replace(plain_fit, panel=panel), 10.0, "buy", horizon=3)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_plan_keeps_its_word_in_the_world_it_was_learned_from() -> None:
     """A tired crowd with two states to be in: drawn from the true world, days under the plan
     bring what it says within a factor of two, and many times what the even spread brings."""
