@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -22,7 +22,13 @@ from dgd.files.tensors import Tensors
 from dgd.forecasting.asked import Asked, counted_series
 from dgd.forecasting.calibration import PastDraws, Promise, checked_levels
 from dgd.forecasting.forecast import Forecast
-from dgd.forecasting.futures import DrawnDays, drawn_futures, paths_at_once
+from dgd.forecasting.futures import (
+    DrawnDays,
+    Kept,
+    drawn_futures,
+    paths_at_once,
+    together,
+)
 from dgd.forecasting.hindsight import Hindsight
 from dgd.forecasting.pool import Pool
 from dgd.forecasting.predictive import Drawn, Predictive
@@ -47,8 +53,6 @@ from dgd.panel.sequences import days_ahead, recorded_days
 from dgd.runtime import computing
 from dgd.scenarios.fitted_scenarios import FittedScenarios
 from dgd.tables.periods import Moment
-
-Kept = TypeVar("Kept")
 
 PATHS = 2000
 """Futures that are drawn where ranges are asked for."""
@@ -228,7 +232,7 @@ class Fit(WalkingForecaster, FittedCrowds, FittedScenarios):
                     crowds, carried, futures, pool, scatter, rng, min(at_once, paths)
                 )
                 turns.append([keep(day) for day in days])
-        return [_together(day, paths) for day in zip(*turns, strict=True)]
+        return [together(day, paths) for day in zip(*turns, strict=True)]
 
     def _sample(
         self,
@@ -333,12 +337,6 @@ class Fit(WalkingForecaster, FittedCrowds, FittedScenarios):
         for run in runs:
             run.parameters.effort.curve(shape.cohorts).refuse_impossible()
         return cls(panel, split, maker, runs, settings, anchor_restored(facts, tensors, panel))
-
-
-def _together(turns: Sequence[Kept], paths: int) -> Kept:
-    """The paths of several turns as one, no more than were asked for."""
-    one: Kept = jax.tree.map(lambda *same: np.concatenate(same)[:paths], *turns)
-    return one
 
 
 def _only(futures: DrawnDays) -> Int[np.ndarray, "path origin unit cohort pattern"]:

@@ -15,7 +15,7 @@ for counts alone know nothing of causes.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import equinox as eqx
 import jax
@@ -37,6 +37,7 @@ MOST_AT_ONCE = 2_000_000
 
 DrawnDays: TypeAlias = tuple[Int[np.ndarray, "path origin unit cohort pattern"], ...]
 """One step ahead of every origin on every path, of every future."""
+Kept = TypeVar("Kept")
 
 
 class _Expected(NamedTuple):
@@ -119,6 +120,12 @@ def paths_at_once(paths: int, crowds: int, size: int) -> int:
     most = max(MOST_AT_ONCE // (size * crowds), 1) * crowds
     turns = -(-paths // most)
     return -(-paths // (turns * crowds)) * crowds
+
+
+def together(turns: Sequence[Kept], paths: int) -> Kept:
+    """What was kept of several turns as one, of no more paths than were asked for."""
+    one: Kept = jax.tree.map(lambda *same: np.concatenate(same)[:paths], *turns)
+    return one
 
 
 def _means(
