@@ -34,6 +34,7 @@ from dgd.datasets import Dataset
 from dgd.estimator import DGD
 from dgd.files.atomic import check_target, write_atomically
 from dgd.forecasting.protocol import Forecaster
+from dgd.panel.panel import Panel
 from dgd.scoring.backtesting import backtest
 from dgd.simulation.draw import simulate
 from dgd.simulation.example import example_world
@@ -101,22 +102,31 @@ def _scored(dataset: Dataset, neural: bool) -> pl.DataFrame:
 
 def of_world(number: int, same_day: bool) -> list[dict[str, Any]]:
     """dgd on one drawn world whose parameters it does not know."""
-    world = example_world(seed=1000 + number)
-    days = TRAIN + VALIDATION + TEST
-    into_plan = 0 if same_day else int(np.random.default_rng(number).integers(PLAN))
-    effort = world.effort(into_plan + days)[into_plan:]
-    panel = simulate(world, days, seed=number, effort=effort).panel
+    panel, ends = drawn_world(number, same_day)
     result = backtest(
         panel,
         {OURS: DGD(epochs=EPOCHS)},
         horizons=HORIZONS,
-        train_end=panel.dates[TRAIN - 1],
-        validation_end=panel.dates[TRAIN + VALIDATION - 1],
+        **ends,
         seeds=[1],
         levels=LEVELS,
         paths=PATHS,
     )
     return rows_of(f"world {number}", result.ranges("polars"))
+
+
+def drawn_world(number: int, same_day: bool = False) -> tuple[Panel, dict[str, Any]]:
+    """A world of that number, met on a day of its own, and where training and validation end."""
+    world = example_world(seed=1000 + number)
+    days = TRAIN + VALIDATION + TEST
+    into_plan = 0 if same_day else int(np.random.default_rng(number).integers(PLAN))
+    effort = world.effort(into_plan + days)[into_plan:]
+    panel = simulate(world, days, seed=number, effort=effort).panel
+    ends = {
+        "train_end": panel.dates[TRAIN - 1],
+        "validation_end": panel.dates[TRAIN + VALIDATION - 1],
+    }
+    return panel, ends
 
 
 def standing(rows: pl.DataFrame) -> pl.DataFrame:
@@ -170,14 +180,19 @@ def page(rows: pl.DataFrame) -> str:
 def every_row(jobs: Sequence[partial[list[dict[str, Any]]]], processes: int) -> Iterator[Any]:
     """Rows of all jobs, in their order."""
     if processes == 1:
-        for job in jobs:
+        for number, job in enumerate(jobs, 1):
             yield from job()
+            _tell(number, len(jobs))
         return
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         for number, found in enumerate([pool.submit(job) for job in jobs], 1):
             yield from found.result()
-            if number % 10 == 0:
-                print(f"{number} of {len(jobs)}", flush=True)
+            _tell(number, len(jobs))
+
+
+def _tell(number: int, jobs: int) -> None:
+    if number % 10 == 0:
+        print(f"{number} of {jobs}", flush=True)
 
 
 def main() -> None:

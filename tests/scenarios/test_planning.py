@@ -13,6 +13,7 @@ import pytest
 
 import dgd
 from dgd.scenarios import Plan, plan, solving
+from dgd.scenarios.plan_terms import fixed_cells
 from scenarios.known_crowds import elastic, proportional, tiring, without_feedback
 from support.refusals import refused
 
@@ -112,6 +113,26 @@ def test_budget_limits_and_fixed_cells_are_kept(planned: Plan) -> None:
     assert np.array_equal(effort[2, :, 0], planned.now[2, :, 0])
     assert (effort >= 0).all()
     assert planned.spending.holds(effort, 1e-6)
+
+
+def test_a_table_of_fixed_cells_means_what_its_rows_say(planned: Plan) -> None:
+    outlook = planned.outlook
+    dates = [str(day) for day in outlook.dates]
+    table = pl.DataFrame(
+        {
+            "from": [dates[1], None],
+            "to": [None, None],
+            "unit": [None, "south"],
+            "cohort": ["casual", ""],
+        }
+    )
+    same = [{"dates": (dates[1], None), "cohorts": "casual"}, {"units": "south"}]
+    found = fixed_cells(outlook, table)
+    assert np.array_equal(found, fixed_cells(outlook, same))
+    assert found[1:, 0, 0].all()
+    assert found[:, 1].all()
+    assert not found[0, 0].any()
+    assert not fixed_cells(outlook, None).any()
 
 
 def test_a_plan_is_never_behind_the_even_spread_or_the_present_one(planned: Plan) -> None:
@@ -223,6 +244,9 @@ REFUSED: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "fixed": ({"fixed": {"units": "west"}}, ("fixed", "west")),
     "all fixed": ({"fixed": {}, "budget": 1e6}, ("fixed",)),
     "fixed key": ({"fixed": {"unit": "north"}}, ("fixed", "unit")),
+    "fixed row": ({"fixed": pl.DataFrame({"unit": ["north", "west"]})}, ("fixed row 2", "west")),
+    "fixed no rows": ({"fixed": pl.DataFrame({"unit": []})}, ("fixed has no rows", "at least")),
+    "fixed number": ({"fixed": 7}, ("fixed", "not a table")),
     "quantile": ({"quantile": 1.5}, ("quantile", "1.5")),
     "horizon": ({"horizon": 0}, ("horizon",)),
     "starts": ({"starts": 0}, ("starts",)),

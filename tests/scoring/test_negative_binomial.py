@@ -89,3 +89,13 @@ def test_counts_of_any_mean_can_be_drawn() -> None:
     mean = np.array([0.0, 3.0, 1e30, np.inf])
     drawn = negative_binomial.draw(np.random.default_rng(1), mean, 20.0)
     assert np.all((drawn >= 0) & (drawn < 2**54))
+
+
+def test_dispersion_of_cohorts_is_between_their_own_and_that_of_all() -> None:
+    excess, square = np.array([8.0, 0.5, -3.0]), np.array([40.0, 10.0, 20.0])
+    own, pooled = np.array([0.2, 0.05, 0.0]), 5.5 / 70
+    for days, weight in ((0, 0.0), (28, 0.5), (84, 0.75)):
+        found = negative_binomial.pooled_inverse(excess, square, days)
+        assert found == pytest.approx(weight * own + (1 - weight) * pooled)
+    nothing = negative_binomial.pooled_inverse(np.zeros(2), np.zeros(2), 10)
+    assert (nothing == 0).all()

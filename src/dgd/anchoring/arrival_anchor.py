@@ -14,7 +14,7 @@ from dgd.anchoring.exposure import Exposed
 from dgd.anchoring.seasons import cycle_length, places
 from dgd.anchoring.weighing import block_of, blocks_of, scored_days, soft_weights
 from dgd.model.effort import EffortCurve
-from dgd.model.negative_binomial import LARGEST_DISPERSION
+from dgd.model.negative_binomial import LARGEST_DISPERSION, pooled_inverse
 from dgd.panel.panel import Panel
 from dgd.panel.sequences import known_until
 from dgd.panel.split import Split
@@ -31,8 +31,6 @@ LEAST_ARRIVALS = 1e-9
 """Arrivals that a cell is expected to have at least: nothing is impossible."""
 UNHEARD = 1e9
 """The relative loss of a candidate that is to have no weight."""
-POOLED_DAYS = 28.0
-"""Days of a cohort that weigh as much as what all cohorts say about its scatter."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,12 +126,7 @@ class ArrivalAnchor:
             targets = days[days >= step]
             mean = self.predict(panel, targets - step, step)[-1]
             excess = ((arrivals[targets] - mean) ** 2 - mean).sum((0, 1))
-            square = (mean**2).sum((0, 1))
-            weight = len(targets) / (len(targets) + POOLED_DAYS)
-            pooled = max(excess.sum() / max(square.sum(), LEAST_ARRIVALS), 0.0)
-            own = np.maximum(excess / np.maximum(square, LEAST_ARRIVALS), 0.0)
-            inverse = weight * own + (1 - weight) * pooled
-            found[row] = inverse
+            found[row] = pooled_inverse(excess, (mean**2).sum((0, 1)), len(targets))
         # the further ahead, the more forecasts scatter: few errors may not say otherwise
         return 1 / np.maximum(np.maximum.accumulate(found), 1 / LARGEST_DISPERSION)
 

@@ -127,6 +127,6 @@ def _print_ranges(ranges: pl.DataFrame) -> None:
         each = part.group_by("model", "level", maintain_order=True)
         means = each.agg(pl.col("coverage").mean() * 100, pl.col("width", "crps", "energy").mean())
         wide = means.pivot("level", index=["model", "crps", "energy"], values="coverage")
-        covers = {f"{level}": f"{level:g}% covers" for level in part["level"].unique()}
-        columns = ["model", *sorted(covers.values()), "crps", "energy"]
+        covers = {f"{level}": f"{level:g}% covers" for level in part["level"].unique().sort()}
+        columns = ["model", *covers.values(), "crps", "energy"]
         show(f"Ranges of daily totals, {horizon} ahead", wide.rename(covers).select(columns))

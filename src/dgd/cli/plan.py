@@ -8,7 +8,7 @@ import typer
 
 from dgd.cli.console import four_figures, out, print_json, show, tell, working, wrote
 from dgd.cli.options import AheadOptions, AsJson, ChartFolder, DrawSeed, TableFile
-from dgd.cli.plan_inputs import TermOptions, fixed_cells
+from dgd.cli.plan_inputs import TermOptions
 from dgd.files.atomic import ready_folder
 from dgd.tables.files import write_table
 
@@ -39,7 +39,6 @@ def plan(
     asked.check_output(output, *given.files)
     folder = None if charts is None else ready_folder(charts)
     fit, known = asked.read()
-    terms["fixed"] = fixed_cells(terms["fixed"], fit.panel)
     with working("looking for the best spread from several starts", quiet=as_json):
         found = fit.plan(**terms, horizon=horizon, **known, seed=seed)
         payload = found.payload()

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import polars as pl
 import typer
@@ -10,10 +10,6 @@ import typer
 from dgd.cli.values import finite_number, named_numbers, names
 from dgd.errors import InputError
 from dgd.tables.files import ENDINGS, read_optional, read_table
-from dgd.tables.refusing import refuse_empty
-
-if TYPE_CHECKING:
-    from dgd.panel.panel import Panel
 
 OBJECTIVE = "buy=1,arrivals=0.1"
 
@@ -109,32 +105,3 @@ def limits(text: str | None, name: str, example: str) -> float | dict[str, float
     if least < 0:
         raise InputError(f"{name} holds {least:g}; give limits of 0 or more.")
     return found
-
-
-def fixed_cells(table: pl.DataFrame | None, panel: "Panel") -> list[dict[str, Any]] | None:
-    """Each row as the cells it names; an empty field means all."""
-    if table is None:
-        return None
-    own = panel.columns
-    same = {own.date: "date", own.unit: "unit", own.cohort: "cohort"}
-    absent = {old: new for old, new in same.items() if new not in table.columns}
-    renamed = table.rename(absent, strict=False)
-    refuse_empty(renamed, "fixed")
-    known = ("date", "from", "to", "unit", "cohort")
-    strange = [column for column in renamed.columns if column not in known]
-    if strange:
-        raise InputError(
-            f'fixed has a column "{strange[0]}"; its columns may be {", ".join(known)}: rename it '
-            "or leave it out."
-        )
-    if "date" in renamed.columns and {"from", "to"} & set(renamed.columns):
-        raise InputError("fixed has date beside from or to; give one date, or a range.")
-    return [_cells(row) for row in renamed.to_dicts()]
-
-
-def _cells(row: dict[str, Any]) -> dict[str, Any]:
-    given = {name: value for name, value in row.items() if value is not None and value != ""}
-    dates = given.get("date")
-    if "from" in given or "to" in given:
-        dates = (given.get("from"), given.get("to"))
-    return {"dates": dates, "units": given.get("unit"), "cohorts": given.get("cohort")}

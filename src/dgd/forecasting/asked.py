@@ -16,10 +16,9 @@ from jaxtyping import Float, Num
 
 from dgd.errors import InputError
 from dgd.model.patterns import behavior_bits
+from dgd.panel.grids import ARRIVALS
 from dgd.panel.panel import Panel
 
-ARRIVALS = "arrivals"
-"""The series that is not a behaviour."""
 AXES = ("date", "unit", "cohort")
 BEHAVIOR = "behavior"
 
@@ -53,7 +52,7 @@ class Asked:
             ratios: a name for one series (or sum) over another.
         """
         axes = _checked_axes(panel, by)
-        names = (ARRIVALS, *panel.behaviors)
+        names = panel.series
         counted: dict[str, tuple[int, ...]] = {name: (number,) for number, name in enumerate(names)}
         found: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
             name: (own, ()) for name, own in counted.items() if name == ARRIVALS or BEHAVIOR in axes

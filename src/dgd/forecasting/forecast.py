@@ -9,7 +9,7 @@ import polars as pl
 from jaxtyping import Float
 
 from dgd.errors import InputError
-from dgd.forecasting.asked import ARRIVALS, Asked
+from dgd.forecasting.asked import Asked
 from dgd.forecasting.ranges import Ranges
 from dgd.model.patterns import behavior_bits
 from dgd.panel.panel import Panel
@@ -117,7 +117,7 @@ class Forecast:
         drawn = self._ranges.drawn
         path, day, unit, cohort = (i.ravel() for i in np.indices(drawn.shape[:-1]))
         counts = drawn.reshape(len(path), -1)
-        names = (ARRIVALS, *self.panel.behaviors)
+        names = self.panel.series
         table = pl.DataFrame(
             [
                 pl.Series("path", path),

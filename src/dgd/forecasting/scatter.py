@@ -23,15 +23,13 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import ndtri
 
-from dgd.model.negative_binomial import LARGEST_DISPERSION
+from dgd.model.negative_binomial import LARGEST_DISPERSION, pooled_inverse
 from dgd.model.patterns import behavior_bits
 
 KEPT = 0.8
 """The share of days whose errors are matched ..."""
 WITHIN = float(ndtri(0.5 + KEPT / 2))
 """... and the standard errors that so many days of a normal law keep within."""
-POOLED_DAYS = 28.0
-"""Days of a cohort that weigh as much as what all cohorts say about its scatter."""
 MOST_ERRORS = 3.0
 """Standard errors beyond which a day counts no more."""
 MOST_VARIANCE = 1.0
@@ -193,10 +191,7 @@ def _cell_variance(errors: Errors) -> Float[np.ndarray, " cohort"]:
     limit = MOST_ERRORS**2 * (chance + 0.25 * mean**2)
     square = np.minimum((recorded - mean) ** 2, limit)
     excess, scale = (square - chance).sum((0, 1)), (mean**2 * (1 - share)).sum((0, 1))
-    pooled = max(excess.sum() / max(scale.sum(), SMALLEST), 0.0)
-    own = np.maximum(excess / np.maximum(scale, SMALLEST), 0.0)
-    weight = len(recorded) / (len(recorded) + POOLED_DAYS)
-    return np.asarray(np.minimum(weight * own + (1 - weight) * pooled, MOST_VARIANCE))
+    return np.minimum(pooled_inverse(excess, scale, len(recorded)), MOST_VARIANCE)
 
 
 def _total_error(

@@ -4,8 +4,8 @@ import numpy as np
 import polars as pl
 from jaxtyping import Int
 
-from dgd.forecasting.asked import ARRIVALS
 from dgd.forecasting.predictive import Predictive
+from dgd.panel.grids import ARRIVALS
 from dgd.panel.panel import Panel
 
 

@@ -16,12 +16,13 @@ from jaxtyping import Float
 
 from dgd.model.crowd import Crowd
 from dgd.panel.features import FeatureMaker, calendar_names
+from dgd.panel.grids import ARRIVALS
 from dgd.panel.panel import Panel
 from dgd.tables.labels import Label
 
 INTERVAL = (0.05, 0.95)
 FIRST_WEEKDAY = "Monday"
-ARRIVALS, EFFORT = "arrivals", "effort"
+EFFORT = "effort"
 PER_WEEKDAY, PER_UNIT, DOUBLED = f"against {FIRST_WEEKDAY}", "per unit", "doubled"
 
 
@@ -61,7 +62,7 @@ def _of_features(draws: Sequence[Crowd], maker: FeatureMaker, panel: Panel) -> I
             continue
         is_weekday = number < len(calendar_names(maker.calendar))
         per = PER_WEEKDAY if is_weekday else PER_UNIT
-        for column, on in enumerate((ARRIVALS, *panel.behaviors)):
+        for column, on in enumerate(panel.series):
             percent, low, high = _percent(of_all[:, number, column] / scale)
             words = _words(_subject(name, on, is_weekday), on, percent, low, high)
             yield Effect(name, on, None, per, percent, low, high, words)

@@ -28,6 +28,7 @@ from dgd.learning.objective import Objective
 from dgd.model.crowd import Crowd
 from dgd.model.days import Inputs, Outcomes
 from dgd.model.effort import Elastic
+from dgd.model.negative_binomial import pooled_inverse
 from dgd.model.observation import AtNodes
 from dgd.model.patterns import behavior_bits
 from dgd.model.sweep import observed_states
@@ -44,8 +45,6 @@ COLUMNS_AT_ONCE = 8
 """Of the information; more of them are faster and take more memory."""
 SMALLEST_WEIGHT = 1e-6
 """Of arrivals in the objective; with none, nothing is said about them."""
-POOLED_DAYS = 28.0
-"""Days of a cohort that weigh as much as what all cohorts say about its scatter."""
 LARGEST_INVERSE, SMALLEST_INVERSE = 1e3, 1e-9
 """Of the dispersion."""
 
@@ -205,10 +204,7 @@ def measured_dispersion(
     cohorts are drawn to all of them."""
     mean = np.asarray(_arrivals(crowd, inputs, outcomes))
     excess = ((np.asarray(outcomes.arrivals) - mean) ** 2 - mean).sum((0, 1))
-    square = (mean**2).sum((0, 1))
-    weight = len(mean) / (len(mean) + POOLED_DAYS)
-    inverse = weight * np.maximum(excess / np.maximum(square, SMALLEST_INVERSE), 0.0)
-    inverse += (1 - weight) * max(excess.sum() / max(square.sum(), SMALLEST_INVERSE), 0.0)
+    inverse = pooled_inverse(excess, (mean**2).sum((0, 1)), len(mean))
     return np.asarray(1 / np.clip(inverse, SMALLEST_INVERSE, LARGEST_INVERSE))
 
 

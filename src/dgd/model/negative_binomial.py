@@ -27,6 +27,12 @@ LARGEST_DISPERSION = 1e9
 LARGEST_MEAN = 2.0**53
 """Counts are drawn with means up to here, where whole numbers are still exact."""
 
+POOLED_DAYS = 28.0
+"""Days of a cohort that weigh as much as what all cohorts say about its scatter."""
+
+LEAST_SQUARE = 1e-9
+"""Squared means below which nothing can be told about scatter."""
+
 
 def log_constant(
     count: Float[np.ndarray, "*cell"], dispersion: float
@@ -125,3 +131,20 @@ def measured_dispersion(
     excess = float(((count - mean) ** 2 - mean).sum())
     square = float((mean**2).sum())
     return square / excess if excess > 0 and square > 0 else np.inf
+
+
+def pooled_inverse(
+    excess: Float[np.ndarray, " cohort"], square: Float[np.ndarray, " cohort"], days: int
+) -> Float[np.ndarray, " cohort"]:
+    r"""1/r of every cohort by the method of moments, drawn to that of all cohorts.
+
+    .. math:: \frac{1}{r_g} = w \frac{E_g}{S_g} + (1 - w) \frac{\sum_g E_g}{\sum_g S_g}, \qquad
+        w = \frac{days}{days + 28}
+
+    where E is the sum of variances beyond a Poisson's and S that of squared means; neither part
+    is less than zero.
+    """
+    own = np.maximum(excess / np.maximum(square, LEAST_SQUARE), 0.0)
+    pooled = max(excess.sum() / max(square.sum(), LEAST_SQUARE), 0.0)
+    weight = days / (days + POOLED_DAYS)
+    return np.asarray(weight * own + (1 - weight) * pooled)

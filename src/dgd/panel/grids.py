@@ -22,7 +22,9 @@ DUPLICATES = ("refuse", "sum")
 """What to do where two rows speak of one cell and pattern."""
 SHARE_OF_MEMORY = 0.5
 """How much of the machine's memory the counts of a panel may take."""
-TAKEN = ("arrivals", "horizon", "pattern", "seed", "probability", "size", "effort")
+ARRIVALS = "arrivals"
+"""The series that is not a behaviour."""
+TAKEN = (ARRIVALS, "horizon", "pattern", "seed", "probability", "size", "effort")
 
 
 @dataclass(frozen=True)

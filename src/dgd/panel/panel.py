@@ -19,7 +19,7 @@ from dgd.model.patterns import behavior_bits
 from dgd.panel import grids
 from dgd.panel.contexts import EventCounts
 from dgd.panel.exploration.exploring import Exploration, explore
-from dgd.panel.grids import Axes, Columns
+from dgd.panel.grids import ARRIVALS, Axes, Columns
 from dgd.tables.frames import from_polars, to_polars
 from dgd.tables.labels import Label
 from dgd.tables.periods import Moment, Period, period_named
@@ -178,6 +178,11 @@ class Panel:
     def behavior_counts(self) -> Int[np.ndarray, "date unit cohort behavior"]:
         """Y_h = sum over patterns of y_h C(y)."""
         return self.patterns @ behavior_bits(len(self.behaviors)).astype(np.int64)
+
+    @property
+    def series(self) -> tuple[str, ...]:
+        """What is counted of every cell: arrivals, then the behaviours."""
+        return (ARRIVALS, *self.behaviors)
 
     def index(self, moment: Moment, name: str) -> int:
         """The day number of a counted date given by the user as `name`."""

@@ -6,7 +6,7 @@ matter date (or from and to), unit and cohort; an empty field means all.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from numbers import Real
 from typing import Any, TypeAlias
 
@@ -15,9 +15,9 @@ from narwhals.typing import IntoFrame
 
 from dgd.errors import InputError
 from dgd.panel.panel import Panel
+from dgd.scenarios.cell_rows import rows_of_cells
 from dgd.scenarios.cells import Cells, Dates, Labels, checked_labels, ends_of
-from dgd.tables.frames import to_polars
-from dgd.tables.refusing import refuse_empty, require_columns, shown
+from dgd.tables.refusing import shown
 
 HOWS = ("set", "multiply", "shift")
 
@@ -81,7 +81,8 @@ def named_changes(changes: Changes, panel: Panel) -> list[tuple[str, Change]]:
             raise InputError("changes is empty; give at least one change.")
         named = [(f"change {number}", one) for number, one in enumerate(changes, start=1)]
         return [(name, _made(one, name)) for name, one in named]
-    return _of_rows(changes, panel)
+    rows = rows_of_cells(changes, "changes", panel, beside=("what", "how", "value"))
+    return [(name, _made({**of_row, **asdict(cells)}, name)) for name, cells, of_row in rows]
 
 
 def _made(given: object, name: str) -> Change:
@@ -100,38 +101,3 @@ def _made(given: object, name: str) -> Change:
         return Change(**given)
     except InputError as refusal:
         raise InputError(f"{name}: {refusal}") from refusal
-
-
-def _of_rows(frame: IntoFrame, panel: Panel) -> list[tuple[str, Change]]:
-    table, _ = to_polars(frame, "changes")
-    own = panel.columns
-    same = {own.date: "date", own.unit: "unit", own.cohort: "cohort"}
-    for name, as_here in same.items():
-        if name != as_here and {name, as_here} <= set(table.columns):
-            raise InputError(
-                f'changes has the columns "{name}" and "{as_here}", which mean the same; keep one.'
-            )
-    table = table.rename(
-        {name: as_here for name, as_here in same.items() if name in table.columns}, strict=False
-    )
-    require_columns(table, "changes", ["what", "how", "value"])
-    refuse_empty(table, "changes", "give at least one change")
-    known = ("what", "how", "value", "date", "from", "to", "unit", "cohort")
-    strange = [column for column in table.columns if column not in known]
-    if strange:
-        raise InputError(
-            f'changes has a column "{strange[0]}"; its columns may be {", ".join(known)}: '
-            "rename it or leave it out."
-        )
-    if "date" in table.columns and {"from", "to"} & set(table.columns):
-        raise InputError("changes has date beside from or to; give one date, or a range.")
-    named = []
-    for number, row in enumerate(table.to_dicts(), start=1):
-        name = f"changes row {number}"
-        filled = {key: value for key, value in row.items() if value is not None and value != ""}
-        dates = filled.pop("date", None)
-        if "from" in filled or "to" in filled:
-            dates = (filled.pop("from", None), filled.pop("to", None))
-        cells = {"units": filled.pop("unit", None), "cohorts": filled.pop("cohort", None)}
-        named.append((name, _made({**filled, **cells, "dates": dates}, name)))
-    return named

@@ -39,7 +39,7 @@ class ScenarioComparison:
 
     @property
     def series(self) -> tuple[str, ...]:
-        return ("arrivals", *self.outlook.panel.behaviors)
+        return self.outlook.panel.series
 
     def to_frame(self, kind: str | None = None) -> Any:
         """One row per date and series, all units and cohorts together."""

@@ -64,7 +64,7 @@ def response_curve(
                 outlook.panel.columns.cohort: label,
                 "multiple": multiple,
                 "effort": tried[:, :, own].mean(),
-                **dict(zip(("arrivals", *fit.panel.behaviors), found, strict=True)),
+                **dict(zip(fit.panel.series, found, strict=True)),
                 "seen": bool((tried[:, :, own] <= seen[:, own]).all()),
                 "learned": bool(learned[own].all()),
             }

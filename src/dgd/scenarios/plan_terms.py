@@ -1,6 +1,6 @@
 """The terms of a plan as a user writes them: worth, bounds, limits and cells held fixed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from numbers import Real
 from typing import Any, TypeAlias
 
@@ -12,6 +12,7 @@ from dgd.errors import InputError
 from dgd.forecasting.protocol import MOST_STEPS
 from dgd.panel.grids import LARGEST_EFFORT, Axes
 from dgd.panel.panel import Panel
+from dgd.scenarios.cell_rows import rows_of_cells
 from dgd.scenarios.cells import Cells
 from dgd.scenarios.future import Outlook
 from dgd.scenarios.planned_fit import ExpectingFit
@@ -25,13 +26,13 @@ TIMES_SEEN = 2.0
 
 Limit: TypeAlias = "float | Mapping[Any, float] | IntoFrame | None"
 Bounds: TypeAlias = "tuple[float, float] | IntoFrame | None"
-Fixed: TypeAlias = "Cells | Mapping[str, Any] | Sequence[Cells | Mapping[str, Any]] | None"
+Fixed: TypeAlias = "Cells | Mapping[str, Any] | list[Any] | tuple[Any, ...] | IntoFrame | None"
 
 
 def weights_of(objective: Mapping[str, float] | str, panel: Panel) -> Float[np.ndarray, " series"]:
     """What one more of every series is worth: arrivals, then behaviours."""
     given = {objective: 1.0} if isinstance(objective, str) else objective
-    series = ("arrivals", *panel.behaviors)
+    series = panel.series
     if not isinstance(given, Mapping):
         raise InputError(f'objective is {given!r}; give weights like {{"{series[-1]}": 1.0}}.')
     for name, weight in given.items():
@@ -167,25 +168,32 @@ def _limits(given: Limit, name: str, key: str, length: int, place: Any) -> np.nd
 def fixed_cells(outlook: Outlook, fixed: Fixed) -> Bool[np.ndarray, "step unit cohort"]:
     """Cells that keep the effort that is planned for them now."""
     mask = np.zeros(outlook.planned.effort.shape, bool)
+    for name, cells in _named_cells(outlook.panel, fixed):
+        mask |= cells.mask(outlook.panel, outlook.dates, name)
+    return mask
+
+
+def _named_cells(panel: Panel, fixed: Fixed) -> Iterator[tuple[str, Cells]]:
+    """What is fixed, each part by the words that a refusal names it by."""
     if fixed is None:
-        return mask
+        return
+    if not isinstance(fixed, (Cells, Mapping, list, tuple)):
+        yield from ((name, cells) for name, cells, _ in rows_of_cells(fixed, "fixed", panel))
+        return
     several = fixed if isinstance(fixed, (list, tuple)) else [fixed]
     for number, one in enumerate(several, start=1):
         name = f"fixed {number}" if len(several) > 1 else "fixed"
-        if isinstance(one, Mapping):
-            strange = [key for key in one if key not in ("dates", "units", "cohorts")]
-            if strange:
-                raise InputError(
-                    f'{name} has "{strange[0]}"; name cells by dates, units and cohorts.'
-                )
-            one = Cells(**one)  # noqa: PLW2901
-        cells = getattr(one, "cells", one)
-        if not isinstance(cells, Cells):
+        if isinstance(one, Cells):
+            yield name, one
+            continue
+        if not isinstance(one, Mapping):
             raise InputError(
                 f'{name} is {refusing.shown(one)}; name cells like {{"units": "north"}}.'
             )
-        mask |= cells.mask(outlook.panel, outlook.dates, name)
-    return mask
+        strange = [key for key in one if key not in ("dates", "units", "cohorts")]
+        if strange:
+            raise InputError(f'{name} has "{strange[0]}"; name cells by dates, units and cohorts.')
+        yield name, Cells(**one)
 
 
 def cell_words(outlook: Outlook, at: tuple[Any, ...]) -> str:

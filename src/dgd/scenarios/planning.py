@@ -54,7 +54,8 @@ def plan(
             that training saw in the cell.
         per_day, per_unit: what a day or a unit may take: a number, `{date: number}`
             (`{unit: number}`), or a table with an effort column.
-        fixed: cells that keep their effort, like `{"units": "north"}`, or several such.
+        fixed: cells that keep their effort, like `{"units": "north"}`, several such, or a table
+            with date (or from and to), unit and cohort.
         origin, effort, features: as in a scenario; effort is the plan as it is now.
         quantile: maximise that quantile over what the parameters do not know, 0.2 for the
             cautious, instead of what is expected.

@@ -156,7 +156,7 @@ class Plan:
 
     @property
     def _series(self) -> tuple[str, ...]:
-        return ("arrivals", *self.outlook.panel.behaviors)
+        return self.outlook.panel.series
 
     def _future(self, effort: np.ndarray) -> Future:
         """That effort on the days that are planned, and what is planned on those after them."""

@@ -34,7 +34,7 @@ class Push:
 
     @property
     def series(self) -> tuple[str, ...]:
-        return ("arrivals", *self.outlook.panel.behaviors)
+        return self.outlook.panel.series
 
     def to_frame(self, kind: str | None = None) -> Any:
         """One row per date: how many more of everything than as planned."""

@@ -19,11 +19,10 @@ from dgd.panel.exploration.movement import cell_by_cell, together
 from dgd.panel.exploration.needed import seen_movement, sharpness_of, smallest_movement
 from dgd.panel.exploration.seasons import fewest_periods, season_of
 from dgd.panel.exploration.verdicts import REMEMBERING, Evidence, judge
+from dgd.panel.grids import ARRIVALS
 from dgd.tables.frames import from_polars
 from dgd.tables.periods import Period
 
-ARRIVALS = "arrivals"
-"""The series that is not a behaviour."""
 BAND_OF_CHANCE = 2.0
 """Standard deviations to either side of the mean, in the daily table."""
 

@@ -5,7 +5,6 @@ import numpy as np
 import polars as pl
 
 from dgd.fit import Fit
-from dgd.forecasting.asked import ARRIVALS
 from dgd.forecasting.totals import daily_totals
 
 
@@ -50,7 +49,7 @@ def counts_chart(fit: Fit, horizon: int = 1) -> alt.FacetChart:
     return (
         alt.layer(observed, forecast)
         .properties(width=620, height=110)
-        .facet(row=alt.Row("quantity:N", title=None, sort=[ARRIVALS, *fit.panel.behaviors]))
+        .facet(row=alt.Row("quantity:N", title=None, sort=list(fit.panel.series)))
         .resolve_scale(y="independent")
         .properties(
             title=f"Counts per {fit.panel.period.name}: observed (points), forecast {days} ahead"
