@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -16,25 +15,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from dgd.tables.showing import one_line, shown_value
+
 LONGEST_LABEL = 32
 """Labels up to this long are never cut or wrapped in a table."""
-
-ESCAPE_SEQUENCE = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]")
-"""Colours and movements of the cursor; of other sequences the control characters go."""
-LINE_END = re.compile("[\t-\r\x85\u2028\u2029]+")
-CONTROL = re.compile(
-    "[\x00-\x1f\x7f-\x9f"  # what a terminal obeys
-    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # what turns the direction of writing
-    "\u200b\u2060-\u2064\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"  # what is not seen
-)
-HALF_CHARACTER = re.compile("[\ud800-\udfff]")
-"""What the name of a file may hold and no terminal can be sent."""
 
 
 def plain(text: object) -> Text:
     """`text` as it may reach a terminal: in one line, without control characters, no markup."""
-    shown = LINE_END.sub(" ", ESCAPE_SEQUENCE.sub("", str(text)))
-    return Text(HALF_CHARACTER.sub("\ufffd", CONTROL.sub("", shown)))
+    return Text(one_line(text))
 
 
 class PlainConsole(Console):
@@ -62,26 +51,10 @@ def show(title: str, table: pl.DataFrame, most: int = 24) -> None:
             short = isinstance(longest, int) and longest <= LONGEST_LABEL
             shown.add_column(plain(name), no_wrap=short)
     for row in table.head(most).iter_rows():
-        shown.add_row(*(plain(_cell(value)) for value in row))
+        shown.add_row(*(plain(shown_value(value)) for value in row))
     out.print(shown)
     if table.height > most:
         out.print(f"... and {table.height - most} more rows")
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, float):
-        return shown_number(value)
-    return "" if value is None else str(value)
-
-
-def shown_number(value: float) -> str:
-    """Four decimals, or as many figures where four decimals would hide them."""
-    size = abs(value)
-    if 0 < size < 1e-4:
-        return f"{value:.2e}"
-    if 0 < size < 0.01:
-        return f"{value:.4g}"
-    return f"{value:,.4f}" if size < 10 else f"{value:,.2f}"
 
 
 def four_figures(*columns: pl.Series) -> list[pl.Series]:

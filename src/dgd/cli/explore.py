@@ -6,8 +6,9 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from dgd.cli.console import out, print_json, show, shown_number, wrote
+from dgd.cli.console import out, print_json, show, wrote
 from dgd.cli.options import AsJson, PanelOptions
+from dgd.tables.showing import shown_value
 
 SHOWN = {
     "series": "series",
@@ -48,7 +49,7 @@ def explore(
         print_json(found.payload())
         return
     for name, value in found.facts.items():
-        out.print(f"{name}: {shown_number(value) if isinstance(value, float) else value}")
+        out.print(f"{name}: {shown_value(value)}")
     rows: pl.DataFrame = found.to_frame("polars")
     needed = f"{panel.period.name}s_needed"
     columns = {**SHOWN, needed: "needed"}

@@ -8,8 +8,9 @@ import polars as pl
 import typer
 
 from dgd.cli.arena import arena
-from dgd.cli.console import err, show, shown_number, wrote
+from dgd.cli.console import err, show, wrote
 from dgd.files.atomic import check_target, ready_folder, write_atomically
+from dgd.tables.showing import shown_number
 
 FIGURE = "daily-forecasts"
 ARENA = "arena"
