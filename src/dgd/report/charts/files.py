@@ -27,7 +27,7 @@ def save_chart(chart: alt.TopLevelMixin, path: Path) -> None:
     """Write `chart` as .html, with everything it needs inside, or as .png or .svg."""
     _refuse_other_endings(path)
     made = {".html": _page, ".png": _picture, ".svg": _drawing}[path.suffix]
-    write_atomically(path, made(_spec(chart)))
+    write_atomically(path, made(chart_spec(chart)))
 
 
 def save_charts(charts: Mapping[str, alt.TopLevelMixin], folder: Path) -> list[str]:
@@ -45,7 +45,7 @@ def _refuse_other_endings(path: Path) -> None:
         )
 
 
-def _spec(chart: alt.TopLevelMixin) -> dict[str, Any]:
+def chart_spec(chart: alt.TopLevelMixin) -> dict[str, Any]:
     """The chart in Vega-Lite, all of its data inside."""
     with alt.data_transformers.enable("default", max_rows=None):
         return dict(drawable(chart.to_dict()))

@@ -1,0 +1,46 @@
+"""A chart inside a page: what it shows in words, the picture, and the numbers behind it."""
+
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from dgd.report.charts.files import chart_spec
+from dgd.report.charts.page import json_in_script
+from dgd.tables.html import escaped, html_table
+
+MOST_NUMBERS = 400
+"""Rows that the table below a chart has at most; the tables themselves are in the library."""
+
+
+def figure(
+    name: str, chart: alt.TopLevelMixin, words: str, table: pl.DataFrame | None = None
+) -> str:
+    """A figure that `draw.js` draws.
+
+    Args:
+        name: its id on the page.
+        words: what the chart shows, for those who do not see it and for those who do.
+        table: the numbers, folded away below the chart.
+    """
+    spec: dict[str, Any] = {**chart_spec(chart), "description": words}
+    said = f"<figcaption>{escaped(words)}</figcaption>"
+    picture = (
+        '<div class="place"></div>'
+        f'<script type="application/json" class="spec">{json_in_script(spec)}</script>'
+    )
+    numbers = "" if table is None else folded("The numbers", table)
+    return f'<figure class="chart" id="{escaped(name)}">{said}{picture}{numbers}</figure>'
+
+
+def folded(title: str, table: pl.DataFrame, most: int | None = MOST_NUMBERS) -> str:
+    """A table that is shown when it is asked for."""
+    return f"<details><summary>{escaped(title)}</summary>{scrolled(table, title, most)}</details>"
+
+
+def scrolled(table: pl.DataFrame, title: str, most: int | None = MOST_NUMBERS) -> str:
+    """A table that scrolls by itself where the page is too narrow for it, by keyboard too."""
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escaped(title)}">'
+        f"{html_table(table, most=most)}</div>"
+    )
