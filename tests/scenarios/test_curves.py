@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 import dgd
-from dgd.scenarios import push, response_curve
+from dgd.scenarios import push, response_curve, response_grid
 from scenarios.known_crowds import elastic, proportional, tiring, without_feedback
 from support.refusals import refused
 
@@ -32,6 +32,30 @@ def test_one_cohort_or_all_together(known: Known) -> None:
     assert one.equals(each.filter(pl.col("cohort") == "devoted"))
     assert np.isclose(together["arrivals"].sum(), each["arrivals"].sum())
     assert not each["learned"].any()
+
+
+def test_a_grid_adds_up_to_its_curve(two_seeds: dgd.Fit) -> None:
+    """Summed over days a grid of effort is the response curve, of every cohort and of all."""
+    grid = response_grid(two_seeds, "effort", [0.5, 1, 2], horizon=4)
+    assert grid.columns == ["cohort", "multiple", "date", "series", "expected", "seen"]
+    summed = grid.group_by("cohort", "multiple", "series", maintain_order=True).agg(
+        pl.col("expected").sum(), pl.col("seen").all()
+    )
+    for cohort in ("all", "casual", "devoted"):
+        curve = response_curve(two_seeds, cohort, [0.5, 1, 2], horizon=4)
+        own = summed.filter(pl.col("cohort") == cohort)
+        for series in ("arrivals", "click", "buy"):
+            found = own.filter(pl.col("series") == series)
+            assert np.allclose(found["expected"], curve[series])
+            assert found["seen"].to_list() == curve["seen"].to_list()
+
+
+def test_without_feedback_twice_the_people_arrive_twice_as_often(known: Known) -> None:
+    grid = response_grid(known(without_feedback, proportional), "size", [1, 2], horizon=3)
+    once, twice = (grid.filter(pl.col("multiple") == m)["expected"].to_numpy() for m in (1, 2))
+    assert np.allclose(twice, 2 * once)
+    with refused("what", "price"):
+        response_grid(known(without_feedback), "price")
 
 
 def test_without_feedback_a_push_lasts_its_day(known: Known) -> None:

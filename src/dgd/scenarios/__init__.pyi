@@ -7,3 +7,4 @@ from .planning import plan as plan
 from .plans import Plan as Plan
 from .pushing import Push as Push
 from .pushing import push as push
+from .response_grid import response_grid as response_grid

@@ -4,12 +4,14 @@ from dgd.scenarios.comparing import scenario
 from dgd.scenarios.curves import response_curve
 from dgd.scenarios.planning import plan
 from dgd.scenarios.pushing import push
+from dgd.scenarios.response_grid import response_grid
 
 
 class FittedScenarios:
-    """Scenarios, response curves, pushes and plans of a fit: its first argument is the fit."""
+    """What `dgd.scenarios` asks of a fit: the first argument is the fit."""
 
     scenario = scenario
     response_curve = response_curve
+    response_grid = response_grid
     push = push
     plan = plan
