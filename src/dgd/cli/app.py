@@ -1,11 +1,15 @@
 """The `dgd` command and its subcommands."""
 
+from typing import Annotated
+
 import typer
 
+from dgd import __version__
 from dgd.cli import choice, data
 from dgd.cli.backtest import backtest
 from dgd.cli.check import check
 from dgd.cli.commands import EXIT_CODES, command
+from dgd.cli.console import out
 from dgd.cli.count import count
 from dgd.cli.demo import demo
 from dgd.cli.explore import explore
@@ -25,6 +29,24 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+
+
+def _say_version(asked: bool) -> None:
+    if asked:
+        out.print(f"dgd {__version__}", highlight=False)
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Say which dgd this is.", callback=_say_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """Options of `dgd` itself."""
 
 
 for _function in (
