@@ -1,9 +1,9 @@
 """JAX as dgd uses it: 64-bit numbers and a compilation cache, for dgd's own work only.
 
 A user's JAX settings are the same after every call as before it. Compiled
-programs are kept in the user's cache folder, so that the second fit of a
-shape starts at once; `DGD_CACHE` names another folder or is "off". A cache
-the user has set up for JAX is used as it is.
+programs are kept in the user's cache folder (`machine/kept.py`), so that the
+second fit of a shape starts at once. A cache the user has set up for JAX is
+used as it is.
 
 A program in the folder is run only if it is, byte for byte, the one that was
 written under its key: JAX itself would load whatever stands there, and a
@@ -12,19 +12,17 @@ dropped and compiled anew. Where there is no folder, or none that can be
 written, dgd works without one.
 """
 
-import hashlib
-import os
-import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager
 
 import jax
-import platformdirs
 from jax.experimental.compilation_cache import compilation_cache
 
+from dgd.machine.kept import KeptFiles, cache_folder
+
+PROGRAM = ".program"
+"""How the name of a compiled program ends."""
 _CACHE_SETTINGS = {
     "jax_persistent_cache_min_compile_time_secs": 0.0,
     "jax_persistent_cache_min_entry_size_bytes": 0,
@@ -40,73 +38,6 @@ def computing() -> Iterator[None]:
             yield
     finally:
         _cache.leave()
-
-
-def cache_folder() -> Path | None:
-    """Where compiled programs are kept, or None where they are not."""
-    named = os.environ.get("DGD_CACHE", "")
-    if named == "off":
-        return None
-    try:
-        return Path(named) if named else Path(platformdirs.user_cache_dir("dgd")) / "compiled"
-    except (OSError, RuntimeError, KeyError):  # a user without a home
-        return None
-
-
-class CheckedPrograms:
-    """A folder of compiled programs, each beside a digest of its key and itself.
-
-    It does what JAX asks of a compilation cache, and never raises: a program that
-    cannot be read is compiled, one that cannot be written is not kept.
-    """
-
-    ending = ".program"
-    unfinished = ".unfinished-"
-    forgotten_after_seconds = 3600.0
-    """Unfinished files as old as this belong to a process that was killed."""
-
-    def __init__(self, folder: Path) -> None:
-        self._path = folder
-        """As JAX calls it in its log."""
-        with suppress(OSError):
-            for left in folder.glob(f"{self.unfinished}*"):
-                with suppress(OSError):
-                    if time.time() - left.stat().st_mtime > self.forgotten_after_seconds:
-                        left.unlink()
-
-    def get(self, key: str) -> bytes | None:
-        """The program of `key`; an unsound one is deleted."""
-        file = self._file(key)
-        try:
-            kept = file.read_bytes()
-        except (OSError, ValueError):
-            return None
-        size = hashlib.sha256().digest_size
-        digest, program = kept[:size], kept[size:]
-        if digest == self._digest(key, program):
-            return program
-        with suppress(OSError):
-            file.unlink()
-        return None
-
-    def put(self, key: str, value: bytes) -> None:
-        """Keep the program of `key`, whole or not at all."""
-        with suppress(OSError, ValueError):
-            handle, name = tempfile.mkstemp(dir=self._path, prefix=self.unfinished)
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(self._digest(key, value) + value)
-                os.replace(name, self._file(key))
-            except BaseException:
-                os.unlink(name)
-                raise
-
-    def _file(self, key: str) -> Path:
-        return self._path / f"{key}{self.ending}"
-
-    @staticmethod
-    def _digest(key: str, program: bytes) -> bytes:
-        return hashlib.sha256(key.encode() + b"\0" + program).digest()
 
 
 class _Cache:
@@ -131,7 +62,7 @@ class _Cache:
             settings = {"jax_compilation_cache_dir": str(folder), **_CACHE_SETTINGS}
             self.before = {name: _setting(name) for name in settings}
             self._apply(settings)
-            if not _use(CheckedPrograms(folder)):
+            if not _use(KeptFiles(folder, PROGRAM)):
                 self._apply(self.before)
                 self.before = {}
 
@@ -150,7 +81,7 @@ class _Cache:
         compilation_cache.reset_cache()
 
 
-def _use(programs: CheckedPrograms) -> bool:
+def _use(programs: KeptFiles) -> bool:
     """Hand JAX its cache, and say whether it took it.
 
     JAX has no public place for a cache that checks what it reads. A JAX that keeps its

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from dgd import runtime
-from dgd.runtime import CheckedPrograms, cache_folder
+from dgd.machine import kept
+from dgd.machine.kept import KeptFiles, cache_folder
+from dgd.runtime import PROGRAM
 
 pytestmark = pytest.mark.slow
 
@@ -114,7 +115,7 @@ def test_without_a_folder_it_works_without_a_word(
 
 
 def test_a_folder_that_cannot_be_written_keeps_nothing(tmp_path: Path) -> None:
-    programs = CheckedPrograms(tmp_path / "missing")
+    programs = KeptFiles(tmp_path / "missing", PROGRAM)
     programs.put("key", b"program")
     assert programs.get("key") is None
 
@@ -124,12 +125,12 @@ def test_a_user_without_a_home_has_no_folder(monkeypatch: pytest.MonkeyPatch) ->
         raise RuntimeError("Could not determine home directory.")
 
     monkeypatch.delenv("DGD_CACHE", raising=False)
-    monkeypatch.setattr(runtime.platformdirs, "user_cache_dir", homeless)
+    monkeypatch.setattr(kept.platformdirs, "user_cache_dir", homeless)
     assert cache_folder() is None
 
 
 def test_a_program_is_given_back_under_its_own_key_alone(tmp_path: Path) -> None:
-    programs = CheckedPrograms(tmp_path)
+    programs = KeptFiles(tmp_path, PROGRAM)
     programs.put("one", b"1")
     (tmp_path / "one.program").rename(tmp_path / "two.program")
     assert programs.get("two") is None
@@ -141,5 +142,5 @@ def test_what_a_killed_process_left_is_cleared_when_it_is_old(tmp_path: Path) ->
     for file in (old, new):
         file.write_bytes(b"half")
     os.utime(old, (0, 0))
-    CheckedPrograms(tmp_path)
+    KeptFiles(tmp_path, PROGRAM)
     assert list(tmp_path.iterdir()) == [new]

@@ -1,7 +1,7 @@
 """What a fit will take of the machine's memory, refused before it is asked for."""
 
 from dgd.errors import InputError
-from dgd.machine import memory, shown_bytes
+from dgd.machine.memory import memory, shown_bytes
 from dgd.model.shape import Shape
 
 BESIDE_PATTERNS = 50

@@ -8,7 +8,7 @@ import polars as pl
 from narwhals.typing import IntoFrame
 
 from dgd.errors import InputError
-from dgd.machine import memory, shown_bytes
+from dgd.machine.memory import memory, shown_bytes
 from dgd.tables import checks, dates, refusing
 from dgd.tables.frames import from_mapping, to_polars
 from dgd.tables.labels import Label

@@ -8,15 +8,21 @@ scripts: a browser runs these and no others.
 import json
 from base64 import b64encode
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from html import escape
+from importlib.metadata import version
 from string import Template
 from typing import Any
 
 import altair as alt
 import vl_convert
 
+from dgd.machine.kept import KeptFiles, cache_folder
+
+SCRIPT = ".script"
+"""How the name of the library ends where it is kept."""
 ACTIONS = {"export": True, "source": False, "compiled": False, "editor": False}
 """The chart's menu saves pictures. Showing the source would write labels as HTML, and the editor
 is on the network."""
@@ -57,7 +63,23 @@ def page_of(spec: Mapping[str, Any]) -> str:
 
 @cache
 def drawing_library() -> str:
-    """Vega, Vega-Lite and vega-embed in one script; bundling it takes seconds, so once."""
+    """Vega, Vega-Lite and vega-embed in one script; bundling it takes seconds, so it is kept."""
+    folder = cache_folder()
+    if folder is None:
+        return _bundled()
+    with suppress(OSError, ValueError):
+        folder.mkdir(parents=True, exist_ok=True)
+    scripts = KeptFiles(folder, SCRIPT)
+    name = f"vega-{version('vl-convert-python')}-{vega_lite_version()}"
+    kept = scripts.get(name)
+    if kept is not None:
+        return kept.decode()
+    made = _bundled()
+    scripts.put(name, made.encode())
+    return made
+
+
+def _bundled() -> str:
     # The stub asks for a snippet, without which the bundle is the library as it is.
     return vl_convert.javascript_bundle(vl_version=vega_lite_version())  # type: ignore[call-arg]
 
