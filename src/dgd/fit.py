@@ -39,7 +39,7 @@ from dgd.forecasting.scatter import Scatter
 from dgd.forecasting.trained_forecaster import forecaster_data
 from dgd.forecasting.walking_forecaster import WalkingForecaster
 from dgd.learning.building import blank_crowd, shape_of
-from dgd.learning.fitted_crowds import FittedCrowds
+from dgd.learning.fitted_people import FittedPeople
 from dgd.learning.seeds import checked_seeds
 from dgd.learning.settings import Settings
 from dgd.learning.sizing import sized_like
@@ -59,7 +59,7 @@ PATHS = 2000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Fit(WalkingForecaster, FittedCrowds, FittedScenarios):
+class Fit(WalkingForecaster, FittedPeople, FittedScenarios):
     """A fitted model: one parameter set per seed, with the panel it was fitted on."""
 
     settings: Settings

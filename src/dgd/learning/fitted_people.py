@@ -1,0 +1,50 @@
+"""What the people of a fit do and what they carry, asked of the fit itself."""
+
+from abc import abstractmethod
+from typing import Any
+
+import jax
+import polars as pl
+
+from dgd.learning.fitted_crowds import FittedCrowds
+from dgd.learning.response_types import response_types_table
+from dgd.learning.runs import Run
+from dgd.model.feedback.feedback import State
+from dgd.panel.sequences import recorded_days
+from dgd.runtime import computing
+from dgd.tables.frames import from_polars
+
+
+class FittedPeople(FittedCrowds):
+    """Response types, what is carried from day to day, and both in words."""
+
+    runs: tuple[Run, ...]
+
+    @property
+    @abstractmethod
+    def states(self) -> tuple[State, ...]:
+        """Each seed's state at the beginning of every day from the first training day on."""
+
+    @property
+    def best_seed(self) -> int:
+        """The seed that validates best."""
+        return min(self.runs, key=lambda run: run.best_objective).seed
+
+    def response_types(self, kind: str | None = None) -> Any:
+        """One row per seed, cohort and response type, by what the type does on training days.
+
+        Types are numbered within their cohort, the most often seen first: `share` of the
+        cohort, arrivals per person and day (relative to the mean of the cohort where no sizes
+        were given; `per` says which), share of the cohort's contacts, and every behaviour's rate.
+        """
+        return from_polars(self._types(), kind or self.panel.kind)
+
+    def _types(self) -> pl.DataFrame:
+        first, stop = self.split.first, self.split.train_stop
+        with computing():
+            inputs, _ = recorded_days(
+                self.panel, self.features, first, stop, self.settings.dispersion
+            )
+            days = slice(0, stop - first)
+            states = [jax.tree.map(lambda x: x[days], state) for state in self.states]
+            return response_types_table(self.crowds, self.seeds, states, inputs, self.panel)
