@@ -31,10 +31,11 @@ app = typer.Typer(
 )
 
 
-def _say_version(asked: bool) -> None:
+def _say_version(asked: bool) -> bool:
     if asked:
         out.print(f"dgd {__version__}", highlight=False)
         raise typer.Exit
+    return asked
 
 
 @app.callback()
