@@ -28,7 +28,7 @@ from dgd.choice import (
     gaussian_world,
     simulate_markets,
 )
-from dgd.report import demand_curve_chart, save_chart, sensitivity_chart
+from dgd.report import demand_curve_chart, save_charts, sensitivity_chart
 
 UNSEEN = 1 / 3
 """The last markets of the table are kept from the fit altogether."""
@@ -258,9 +258,7 @@ def main(given: Sequence[str] | None = None) -> float:
         "demand": demand_curve_chart(fit, [decision.product], markets=unseen),
         "profit": profit_chart(profits, decision, price),
     }
-    for name, chart in charts.items():
-        for ending in ("html", "png"):
-            save_chart(chart, arguments.output / f"{name}.{ending}")
+    save_charts(charts, arguments.output)
     print(f"\nCharts and the model are in {arguments.output}.")
     return price
 

@@ -67,7 +67,8 @@ def test_fit_shows_progress_and_tables_to_a_person(sales: Path, tmp_path: Path):
     result = done("choice", "fit", sales, *COLUMNS, *QUICK, *output, *charts)
     assert "Types of choosers" in result.stdout
     assert "seed 2" in result.stderr
-    names = ["demand.html", "demand.png", "sensitivity.html", "sensitivity.png"]
+    kinds = ("html", "png", "svg")
+    names = [f"{name}.{kind}" for name in ("demand", "sensitivity") for kind in kinds]
     assert sorted(file.name for file in (tmp_path / "charts").iterdir()) == names
     for name in names:
         assert f"wrote {tmp_path / 'charts' / name}" in result.stdout

@@ -40,30 +40,26 @@ def test_facts_figures_and_sentences_are_printed(call: list[object]) -> None:
 
 def test_everything_is_told_as_json(call: list[object], panel: Panel) -> None:
     told = json.loads(done(*call, "--json").stdout)
-    assert told == json.loads(json.dumps(panel.explore().payload(), default=str))
+    expected = json.loads(json.dumps(panel.explore().payload(), default=str))
+    assert told == {**expected, "charts": []}
     assert [row["series"] for row in told["series"]] == ["arrivals", "click"]
     assert len(told["daily"]) == 2 * 70
 
 
-def test_a_chart_is_written(call: list[object], tmp_path: Path) -> None:
-    chart = tmp_path / "explore.svg"
-    assert f"wrote {chart}" in done(*call, "--chart", chart).stdout
-    assert chart.read_bytes().startswith(b"<svg")
+def test_charts_are_written_and_named(call: list[object], tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "charts"
+    files = [str(folder / f"exploration.{kind}") for kind in ("html", "png", "svg")]
+    shown = done(*call, "--charts", folder).stdout
+    assert all(f"wrote {file}" in shown for file in files)
+    assert (folder / "exploration.svg").read_bytes().startswith(b"<svg")
+    assert json.loads(done(*call, "--charts", folder, "--json").stdout)["charts"] == files
 
 
-def test_a_chart_that_cannot_be_is_refused_before_the_table_is_read(tmp_path: Path) -> None:
-    call = ["explore", tmp_path / "absent.csv", "--behaviors", "click", "--chart"]
-    assert_refused(run(*call, tmp_path / "explore.pdf"), "explore.pdf", "choose one of these")
-    assert_refused(run(*call, tmp_path / "no" / "explore.svg"), "does not exist; make it first")
-
-
-def test_a_chart_never_replaces_the_table(panel: Panel, tmp_path: Path) -> None:
-    file = tmp_path / "counts.svg"
-    panel.to_frame("polars").write_csv(file)
-    before = file.read_bytes()
-    refused = run("explore", file, "--behaviors", "click", "--chart", file)
-    assert_refused(refused, "is the input", "name another file")
-    assert file.read_bytes() == before
+def test_a_folder_that_cannot_be_is_refused_before_the_table_is_read(tmp_path: Path) -> None:
+    call = ["explore", tmp_path / "absent.csv", "--behaviors", "click", "--charts"]
+    (tmp_path / "file").write_text("")
+    assert_refused(run(*call, tmp_path / "file"), "is a file; name a folder")
+    assert_refused(run(*call, tmp_path / "file" / "charts"), "cannot be made", "name another")
 
 
 def test_unknown_numbers_are_null_in_json(tmp_path: Path) -> None:

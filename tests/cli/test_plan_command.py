@@ -77,7 +77,7 @@ def test_everything_is_told_as_json_and_written(ask: list[object], tmp_path: Pat
     best, *others = [row["objective"] for row in told["summary"]]
     assert best >= others[0]
     assert read(output)["effort"].sum() == pytest.approx(spent)
-    assert told["charts"] == [str(charts / "plan.html"), str(charts / "plan.png")]
+    assert told["charts"] == [str(charts / f"plan.{kind}") for kind in ("html", "png", "svg")]
     assert (charts / "plan.png").read_bytes().startswith(b"\x89PNG")
 
 

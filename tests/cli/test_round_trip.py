@@ -69,7 +69,7 @@ def test_forecast_prints_its_rows_as_json(shop: Shop) -> None:
 def test_forecast_draws_its_chart(shops: Callable[[str], Shop], tmp_path: Path) -> None:
     options = ["--horizon", 2, "--origin", "2022-02-06", "--charts", tmp_path / "charts"]
     shown = done("forecast", shops("csv").model, *options).stdout
-    for name in ("forecast.html", "forecast.png"):
+    for name in ("forecast.html", "forecast.png", "forecast.svg"):
         assert f"wrote {tmp_path / 'charts' / name}" in shown
         assert (tmp_path / "charts" / name).stat().st_size > 10_000
 

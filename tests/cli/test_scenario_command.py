@@ -105,7 +105,7 @@ def test_the_days_or_the_totals_are_written(ask: list[object], tmp_path: Path) -
 
 def test_charts_are_written(ask: list[object], tmp_path: Path) -> None:
     told = json.loads(done(*ask, "--charts", tmp_path / "charts", "--json").stdout)
-    files = [tmp_path / "charts" / name for name in ("scenario.html", "scenario.png")]
+    files = [tmp_path / "charts" / f"scenario.{kind}" for kind in ("html", "png", "svg")]
     assert told["charts"] == [str(file) for file in files]
     assert files[1].read_bytes().startswith(b"\x89PNG")
 

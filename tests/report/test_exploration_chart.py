@@ -29,4 +29,6 @@ def test_days_without_arrivals_leave_a_gap(tmp_path: Path) -> None:
     missing = exploration_table(found).filter(pl.col("observed").is_null())
     assert missing["series"].unique().sort().to_list() == ["click", "like"]
     save_chart(exploration_chart(found), tmp_path / "explore.svg")
-    assert (tmp_path / "explore.svg").read_text().startswith("<svg")
+    drawing = (tmp_path / "explore.svg").read_text()
+    assert drawing.startswith("<svg")
+    assert " 2022</text>" in drawing, "the axis has the year"

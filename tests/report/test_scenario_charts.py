@@ -132,8 +132,9 @@ def test_every_chart_is_drawn_with_the_year_on_its_axis(
     assert "NaN" not in drawing
 
 
-def test_charts_are_saved_as_pages_and_pictures(plan: dgd.Plan, tmp_path: Path) -> None:
+def test_charts_are_saved_as_pages_pictures_and_drawings(plan: dgd.Plan, tmp_path: Path) -> None:
     files = save_charts({"plan": plan_chart(plan)}, tmp_path)
-    assert files == [str(tmp_path / "plan.html"), str(tmp_path / "plan.png")]
+    assert files == [str(tmp_path / f"plan.{kind}") for kind in ("html", "png", "svg")]
     assert (tmp_path / "plan.png").read_bytes().startswith(b"\x89PNG")
-    assert "devoted" in (tmp_path / "plan.html").read_text()
+    for readable in ("plan.html", "plan.svg"):
+        assert "devoted" in (tmp_path / readable).read_text()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dgd.cli.options import ChartFolder
 from dgd.cli.values import names
 from dgd.errors import InputError, few
 from dgd.files.atomic import ready_folder
@@ -80,7 +81,7 @@ class QuestionOptions:
 class ChartOptions:
     """Charts to draw beside the tables."""
 
-    charts: Annotated[Path | None, typer.Option(help="Folder for charts, .html and .png.")] = None
+    charts: ChartFolder = None
     charted: Annotated[
         str, typer.Option("--products", help="Products to chart, by commas; else the most sold.")
     ] = ""
@@ -99,9 +100,9 @@ class Drawer:
     products: list[Label]
 
     def draw(self, fit: "ChoiceFit", markets: "Markets") -> list[str]:
-        """Each chart as a page and as a picture; returns the files' names."""
+        """Write both as .html, .png and .svg; returns the files' names."""
         from dgd.report.charts.demand_curves import demand_curve_chart
-        from dgd.report.charts.files import save_chart
+        from dgd.report.charts.files import save_charts
         from dgd.report.charts.price_sensitivity import sensitivity_chart
 
         if self.folder is None:
@@ -110,13 +111,7 @@ class Drawer:
             "sensitivity": sensitivity_chart(fit),
             "demand": demand_curve_chart(fit, self.products or None, markets=markets),
         }
-        files = []
-        for name, chart in made.items():
-            for ending in ("html", "png"):
-                file = self.folder / f"{name}.{ending}"
-                save_chart(chart, file)
-                files.append(str(file))
-        return files
+        return save_charts(made, self.folder)
 
 
 def column_or_number(text: str | None) -> str | float | None:

@@ -22,7 +22,7 @@ def demo(
 
     from dgd.estimator import DGD
     from dgd.report.charts.counts import counts_chart
-    from dgd.report.charts.files import save_chart
+    from dgd.report.charts.files import save_charts
     from dgd.report.charts.population import population_chart
     from dgd.simulation.demonstration import SEEDS, demonstrate
 
@@ -35,11 +35,9 @@ def demo(
     chart = alt.vconcat(population_chart(shown.fit), counts_chart(shown.fit)).resolve_scale(
         color="independent"
     )
-    files = [output / "demo.html", output / "demo.png"]
-    for file in files:
-        save_chart(chart, file)
+    files = save_charts({"demo": chart}, output)
     if as_json:
-        print_json({**shown.payload(), "files": [str(file) for file in files]})
+        print_json({**shown.payload(), "charts": files})
         return
     out.print(f"{shown.drawn.panel}")
     for title, table in shown.tables().items():

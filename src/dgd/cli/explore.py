@@ -1,14 +1,17 @@
 """`dgd explore`: what a table holds, and whether dynamics could beat an average on it."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING
 
 import polars as pl
-import typer
 
 from dgd.cli.console import out, print_json, show, wrote
-from dgd.cli.options import AsJson, PanelOptions
+from dgd.cli.options import AsJson, ChartFolder, PanelOptions
+from dgd.files.atomic import ready_folder
 from dgd.tables.showing import shown_value
+
+if TYPE_CHECKING:
+    from dgd.panel.exploration.exploring import Exploration
 
 SHOWN = {
     "series": "series",
@@ -24,7 +27,7 @@ SHOWN = {
 
 def explore(
     table: PanelOptions,
-    chart: Annotated[Path | None, typer.Option(help="Chart to write, .html, .png or .svg.")] = None,
+    charts: ChartFolder = None,
     as_json: AsJson = False,
 ) -> None:
     """Tell what a table holds and whether dynamics could beat an average on it.
@@ -32,21 +35,14 @@ def explore(
     Nothing is fitted: every series is held against its weekday means and against what chance
     alone would make of them.
 
-    Example: dgd explore world/counts.csv --behaviors click,like,share --chart explore.html
+    Example: dgd explore world/counts.csv --behaviors click,like,share --charts charts
     """
-    if chart is not None:
-        from dgd.report.charts.files import check_chart_target
-
-        check_chart_target(chart, table.files)
+    folder = None if charts is None else ready_folder(charts)
     panel = table.read()
     found = panel.explore()
-    if chart is not None:
-        from dgd.report.charts.exploration import exploration_chart
-        from dgd.report.charts.files import save_chart
-
-        save_chart(exploration_chart(found), chart)
+    files = _drawn(found, folder)
     if as_json:
-        print_json(found.payload())
+        print_json({**found.payload(), "charts": files})
         return
     for name, value in found.facts.items():
         out.print(f"{name}: {shown_value(value)}")
@@ -60,5 +56,13 @@ def explore(
     for series, verdict in rows.select("series", "verdict").iter_rows():
         out.print(f"{series}: {verdict}")
     out.print(found.verdict)
-    if chart is not None:
-        wrote(chart)
+    wrote(*files)
+
+
+def _drawn(found: "Exploration", folder: Path | None) -> list[str]:
+    if folder is None:
+        return []
+    from dgd.report.charts.exploration import exploration_chart
+    from dgd.report.charts.files import save_charts
+
+    return save_charts({"exploration": exploration_chart(found)}, folder)

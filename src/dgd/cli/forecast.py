@@ -55,8 +55,7 @@ def forecast(
         write_table(table, output)
     files = _drawn(ahead, folder)
     if as_json:
-        drawn = {"charts": files} if files else {}
-        print_json({**ahead.payload(kept, patterns=patterns), **drawn})
+        print_json({**ahead.payload(kept, patterns=patterns), "charts": files})
         return
     if output is None:
         show(f"Expected counts after {ahead.origin}", table, most=60)

@@ -21,7 +21,7 @@ MoreSettings = Annotated[
 Seeds = Annotated[str, typer.Option(help="Seeds, separated by commas.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
 TableFile = Annotated[Path | None, typer.Option(help="File to write, .csv or .parquet.")]
-ChartFolder = Annotated[Path | None, typer.Option(help="Folder for charts, .html and .png.")]
+ChartFolder = Annotated[Path | None, typer.Option(help="Folder for charts, .html, .png and .svg.")]
 Levels = Annotated[str, typer.Option(help="Intervals in per cent, like 80,95.")]
 DrawSeed = Annotated[int, typer.Option(help="Of the draws.")]
 

@@ -23,7 +23,9 @@ def reproduce(
     ] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="File for the rows.")] = None,
     results: Annotated[Path | None, typer.Option(help="Markdown page to write.")] = None,
-    figures: Annotated[Path | None, typer.Option(help="Folder for the figure.")] = None,
+    figures: Annotated[
+        Path | None, typer.Option(help="Folder for the figure, .html, .png and .svg.")
+    ] = None,
 ) -> None:
     """Compute the paper's tables on the data at hand and print them beside its figures.
 
@@ -46,7 +48,7 @@ def reproduce(
     from dgd.paper.daily_forecasts import daily_chart
     from dgd.paper.tables import TABLES
     from dgd.paper.tables import reproduce as compute
-    from dgd.report.charts.files import save_chart
+    from dgd.report.charts.files import save_charts
 
     everything = name == "all"
     names = list(TABLES) if everything else [] if name == FIGURE else [name]
@@ -55,15 +57,13 @@ def reproduce(
     for target in (json_file, results):
         if target is not None:
             check_target(target)
+    drawn = everything or name == FIGURE
+    folder = ready_folder(figures or Path("figures")) if drawn else None
     tables, scored = compute(names, data, err.print)
     for title, table in tables.items():
         show(title, table.drop("scores"), most=400)
-    if everything or name == FIGURE:
-        folder = ready_folder(figures or Path("figures"))
-        chart = daily_chart(scored)
-        for file in (folder / f"{FIGURE}.html", folder / f"{FIGURE}.png"):
-            save_chart(chart, file)
-            wrote(file)
+    if folder is not None:
+        wrote(*save_charts({FIGURE: daily_chart(scored)}, folder))
     if json_file is not None:
         whole = [
             {"table": title, "rows": table.to_dicts(), "made_with": scored.made_with.of(table)}

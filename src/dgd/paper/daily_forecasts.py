@@ -24,7 +24,7 @@ def daily_chart(scored: Scored) -> alt.VConcatChart:
     rows = []
     for window in scored.windows.retail:
         base = alt.Chart(table.filter(pl.col("window") == window)).encode(
-            x=alt.X("date:T", title=None, axis=alt.Axis(format="%d %b"))
+            x=alt.X("date:T", title=None, axis=alt.Axis(format="%-d %b %Y", tickCount=4))
         )
         observed = base.mark_point(filled=True, color="black", size=30).encode(
             y=alt.Y("observed:Q", title="invoices per day")

@@ -129,7 +129,7 @@ def _given(rng: np.random.Generator, parameter: Any, named: Words, folder: Path)
     flag = parameter.opts[0]
     if parameter.is_flag:
         return [flag]
-    if flag in ("--output", "--charts", "--chart"):
+    if flag in ("--output", "--charts"):
         endings = ["out.csv", "out.parquet", "out.txt", "", "a/b/c.csv", "model.dgd"]
         value = str(folder / "results" / any_of(rng, endings))
     if flag in ("--days", "--horizon") and value == "1e5":

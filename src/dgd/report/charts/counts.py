@@ -6,6 +6,10 @@ import polars as pl
 
 from dgd.fit import Fit
 from dgd.forecasting.totals import daily_totals
+from dgd.report.charts.colors import OBSERVED, TEST, TRAINING, VALIDATION
+from dgd.report.charts.days_ahead import date_axis
+
+RANGES = {"training": TRAINING, "validation": VALIDATION, "test": TEST}
 
 
 def counts_table(fit: Fit, horizon: int = 1) -> pl.DataFrame:
@@ -36,14 +40,16 @@ def counts_chart(fit: Fit, horizon: int = 1) -> alt.FacetChart:
     """Observed counts as points, forecasts as lines, one row a quantity."""
     table = counts_table(fit, horizon)
     days = "one day" if horizon == 1 else f"{horizon} days"
-    base = alt.Chart(table).encode(x=alt.X("date:T", title=None))
-    observed = base.mark_point(size=14, filled=True, color="#555555").encode(
+    base = alt.Chart(table).encode(x=date_axis(table["date"]))
+    observed = base.mark_point(size=14, filled=True, color=OBSERVED).encode(
         y=alt.Y("observed:Q", title=None)
     )
     forecast = base.mark_line(strokeWidth=1.5).encode(
         y="forecast:Q",
         color=alt.Color(
-            "range:N", title=None, scale=alt.Scale(domain=["training", "validation", "test"])
+            "range:N",
+            title=None,
+            scale=alt.Scale(domain=list(RANGES), range=list(RANGES.values())),
         ),
     )
     return (

@@ -11,8 +11,9 @@ from dgd.panel.panel import Panel
 
 RECENT = {"hour": 168, "day": 28, "week": 26}
 """How many counted periods stand before those ahead."""
-DATES = {"hour": "%-d %b %Y %H:00", "day": "%-d %b %Y", "week": "%-d %b %Y"}
-OBSERVED = "#555555"
+DATE, HOUR = "%-d %b %Y", "%-d %b %Y %H:00"
+A_DAY, AN_HOUR = 86_400_000, 3_600_000
+"""In milliseconds; ticks are not closer, or the same label would stand twice."""
 WIDTH = 560
 
 
@@ -33,9 +34,10 @@ def observed_table(panel: Panel, origin: np.datetime64) -> pl.DataFrame:
     )
 
 
-def date_axis(panel: Panel) -> alt.X:
-    """Dates with their year, as many as can be read side by side."""
-    axis = alt.Axis(format=DATES[panel.period.name], tickCount=6, labelOverlap=True)
+def date_axis(dates: pl.Series) -> alt.X:
+    """Dates with their year, and the hour where hours were counted; as many as can be read."""
+    shown, apart = (DATE, A_DAY) if dates.dtype == pl.Date else (HOUR, AN_HOUR)
+    axis = alt.Axis(format=shown, tickCount=6, tickMinStep=apart, labelOverlap=True)
     return alt.X("date:T", title=None, axis=axis)
 
 

@@ -4,9 +4,8 @@ import altair as alt
 import polars as pl
 
 from dgd.panel.exploration.exploring import Exploration
-
-CHANCE = "#9ecae1"
-OBSERVED = "#333333"
+from dgd.report.charts.colors import CHANCE, OBSERVED
+from dgd.report.charts.days_ahead import date_axis
 
 
 def exploration_table(exploration: Exploration) -> pl.DataFrame:
@@ -22,7 +21,7 @@ def exploration_chart(exploration: Exploration) -> alt.FacetChart:
     back over many days, yesterday tells about today.
     """
     table = exploration_table(exploration)
-    base = alt.Chart().encode(x=alt.X("date:T", title=None))
+    base = alt.Chart().encode(x=date_axis(table["date"]))
     band = base.mark_area(color=CHANCE, opacity=0.5, interpolate="step").encode(
         y=alt.Y("low:Q", title=None), y2="high:Q"
     )

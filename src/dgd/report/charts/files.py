@@ -1,6 +1,6 @@
 """Charts as files: HTML that opens offline, and pictures as PNG and SVG."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,41 +8,32 @@ import altair as alt
 import vl_convert
 
 from dgd.errors import InputError
-from dgd.files.atomic import check_target, write_atomically
+from dgd.files.atomic import write_atomically
 from dgd.report.charts.drawable import drawable
 from dgd.report.charts.page import page_of, vega_lite_version
 
-ENDINGS = (".html", ".png", ".svg")
-PAGE_AND_PICTURE = (".html", ".png")
 PIXELS_PER_POINT = 2.0
-
-
-def check_chart_target(path: Path, inputs: Iterable[Path | None] = ()) -> None:
-    """Refuse before any work a file that no chart could be written to after it."""
-    _refuse_other_endings(path)
-    check_target(path, inputs)
 
 
 def save_chart(chart: alt.TopLevelMixin, path: Path) -> None:
     """Write `chart` as .html, with everything it needs inside, or as .png or .svg."""
-    _refuse_other_endings(path)
-    made = {".html": _page, ".png": _picture, ".svg": _drawing}[path.suffix]
-    write_atomically(path, made(chart_spec(chart)))
-
-
-def save_charts(charts: Mapping[str, alt.TopLevelMixin], folder: Path) -> list[str]:
-    """Write every chart under its name, as a page and as a picture; returns the files' names."""
-    files = [folder / f"{name}{ending}" for name in charts for ending in PAGE_AND_PICTURE]
-    for file in files:
-        save_chart(charts[file.stem], file)
-    return [str(file) for file in files]
-
-
-def _refuse_other_endings(path: Path) -> None:
-    if path.suffix not in ENDINGS:
+    if path.suffix not in MAKERS:
         raise InputError(
             f'chart file "{path}" is neither .html, .png nor .svg; choose one of these.'
         )
+    write_atomically(path, MAKERS[path.suffix](chart_spec(chart)))
+
+
+def save_charts(charts: Mapping[str, alt.TopLevelMixin], folder: Path) -> list[str]:
+    """Write every chart under its name as .html, .png and .svg; returns the files' names."""
+    files = []
+    for name, chart in charts.items():
+        spec = chart_spec(chart)
+        for ending, made in MAKERS.items():
+            file = folder / f"{name}{ending}"
+            write_atomically(file, made(spec))
+            files.append(str(file))
+    return files
 
 
 def chart_spec(chart: alt.TopLevelMixin) -> dict[str, Any]:
@@ -68,3 +59,11 @@ def _drawing(spec: dict[str, Any]) -> bytes:
         spec, vl_version=vega_lite_version(), allowed_base_urls=[]
     )
     return drawn.encode()
+
+
+MAKERS: dict[str, Callable[[dict[str, Any]], bytes]] = {
+    ".html": _page,
+    ".png": _picture,
+    ".svg": _drawing,
+}
+"""What makes each kind of file."""

@@ -4,8 +4,8 @@ import altair as alt
 import polars as pl
 
 from dgd.forecasting.forecast import Forecast
+from dgd.report.charts.colors import EXPECTED, OBSERVED, range_shade
 from dgd.report.charts.days_ahead import (
-    OBSERVED,
     WIDTH,
     band,
     date_axis,
@@ -13,10 +13,6 @@ from dgd.report.charts.days_ahead import (
     observed_table,
     part_color,
 )
-
-EXPECTED = "#08519c"
-NARROWEST, WIDEST = (107, 174, 214), (222, 235, 247)
-"""Colors of the ranges, and those of levels between them."""
 
 
 def forecast_table(forecast: Forecast) -> pl.DataFrame:
@@ -56,10 +52,10 @@ def forecast_chart(forecast: Forecast) -> alt.FacetChart:
     table = forecast_table(forecast)
     levels = _levels(forecast)
     shown = {"observed": OBSERVED, "expected": EXPECTED}
-    shown |= {range_name(level): _shade(at, len(levels)) for at, level in enumerate(levels)}
+    shown |= {range_name(level): range_shade(at, len(levels)) for at, level in enumerate(levels)}
     known = set(table["part"])
     color = part_color({part: shade for part, shade in shown.items() if part in known})
-    base = alt.Chart().encode(x=date_axis(forecast.panel), color=color)
+    base = alt.Chart().encode(x=date_axis(table["date"]), color=color)
     # the widest band first, so that the narrower ones lie on it
     bands = [
         band(
@@ -87,9 +83,3 @@ def range_name(level: float) -> str:
 
 def _levels(forecast: Forecast) -> tuple[float, ...]:
     return () if forecast.ranges is None else forecast.ranges.levels
-
-
-def _shade(at: int, number: int) -> str:
-    share = at / max(number - 1, 1)
-    mixed = (round(a + share * (b - a)) for a, b in zip(NARROWEST, WIDEST, strict=True))
-    return "#" + "".join(f"{part:02x}" for part in mixed)

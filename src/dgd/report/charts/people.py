@@ -5,6 +5,7 @@ import polars as pl
 
 from dgd.diagnostics.crowd_views import VIEWS, people
 from dgd.fit import Fit
+from dgd.report.charts.colors import label_scale
 from dgd.report.charts.population import COHORTS_IN_A_ROW, cohort_facet, density_of
 from dgd.runtime import computing
 
@@ -28,7 +29,7 @@ def people_density_table(fit: Fit) -> pl.DataFrame:
 def people_chart(fit: Fit) -> alt.FacetChart:
     """Both views of every cohort: densities, or shares where the population is discrete."""
     panel_width = max(160, 620 // min(COHORTS_IN_A_ROW, len(fit.panel.cohorts)))
-    color = alt.Color("people:N", title="people", sort=list(VIEWS))
+    color = alt.Color("people:N", title="people", scale=label_scale(list(VIEWS)))
     of_seed = alt.Detail("seed:N")
     if not fit.crowds[0].population.has_density:
         data = people(fit, "polars").with_columns(pl.col("cohort").cast(pl.String))

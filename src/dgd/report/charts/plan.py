@@ -3,10 +3,9 @@
 import altair as alt
 import polars as pl
 
+from dgd.report.charts.colors import REFERENCE, label_scale
 from dgd.report.charts.days_ahead import WIDTH, date_axis
 from dgd.scenarios.plans import Plan
-
-EVEN = "#222222"
 
 
 def plan_table(plan: Plan) -> pl.DataFrame:
@@ -37,15 +36,15 @@ def plan_chart(plan: Plan) -> alt.FacetChart:
     """Bars of effort per date, a color for each cohort and a row for each unit; the dark line is
     the same budget spread evenly."""
     table, panel = plan_table(plan), plan.outlook.panel
-    base = alt.Chart().encode(x=date_axis(panel), x2="until:T")
+    base = alt.Chart().encode(x=date_axis(table["date"]), x2="until:T")
     cohorts = [str(label) for label in panel.cohorts]
     bars = base.mark_rect(stroke="white", strokeWidth=0.6).encode(
         y=alt.Y("low:Q", title="effort"),
         y2="high:Q",
-        color=alt.Color("cohort:N", sort=cohorts, title=panel.columns.cohort),
+        color=alt.Color("cohort:N", scale=label_scale(cohorts), title=panel.columns.cohort),
         tooltip=["date:T", "unit:N", "cohort:N", "effort:Q"],
     )
-    even = base.mark_rule(color=EVEN, strokeWidth=1.5).encode(y="even:Q")
+    even = base.mark_rule(color=REFERENCE, strokeWidth=1.5).encode(y="even:Q")
     header = alt.Header(labelOrient="top", labelAnchor="start", labelFontWeight="bold")
     title = alt.TitleParams(
         f"Planned effort per {panel.period.name}",

@@ -10,6 +10,7 @@ from scipy.stats import norm
 from dgd.errors import InputError
 from dgd.fit import Fit
 from dgd.model.population.population import AbstractPopulation
+from dgd.report.charts.colors import label_scale
 from dgd.runtime import computing
 from dgd.tables.labels import Label
 
@@ -75,7 +76,7 @@ def cohort_facet(fit: Fit) -> alt.Facet:
 def population_chart(fit: Fit) -> alt.FacetChart:
     """Densities of every cohort, one line a seed, nodes below sized by weight."""
     panel_width = max(160, 620 // min(COHORTS_IN_A_ROW, len(fit.panel.cohorts)))
-    color = alt.Color("seed:N", title="seed")
+    color = alt.Color("seed:N", title="seed", scale=label_scale(fit.seeds))
     x = alt.X("propensity:Q", title="response propensity")
     lines = (
         alt.Chart()

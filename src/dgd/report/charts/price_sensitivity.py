@@ -10,13 +10,14 @@ from scipy.stats import norm
 
 from dgd.choice import ChoiceDemand, ChoiceFit
 from dgd.choice.segments import SENSITIVITY
+from dgd.report.charts.colors import LABELS
 from dgd.runtime import computing
 
 BANDS = 60
 REACH = 0.999
 """The bands end where this part of the people of every cohort is below."""
 X_TITLE = f"{SENSITIVITY}: utility lost per unit of money"
-SEED_COLOR = alt.Color("seed:N", title="seed")
+SEED_COLOR = alt.Color("seed:N", title="seed", scale=alt.Scale(range=list(LABELS)))
 TYPE_FACTS = ["seed:N", "type:N", "share of type:Q", f"{SENSITIVITY}:Q"]
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import altair as alt
 import polars as pl
 
+from dgd.report.charts.colors import BETTER, CHANGED, EXPECTED, OBSERVED, WORSE
 from dgd.report.charts.days_ahead import (
-    OBSERVED,
     WIDTH,
     band,
     date_axis,
@@ -17,11 +17,11 @@ from dgd.report.charts.days_ahead import (
 from dgd.scenarios.causes import CAUSES
 from dgd.scenarios.comparison import ScenarioComparison
 
-PARTS = {"observed": OBSERVED, "as planned": "#1f77b4", "changed": "#d95f02"}
+PARTS = {"observed": OBSERVED, "as planned": EXPECTED, "changed": CHANGED}
 COLUMNS = {"as planned": "baseline", "changed": "changed"}
 LEVEL = 80
 """The range that is drawn, where it was asked for; else the narrowest one."""
-SIGNS = {"more": "#4c9f70", "fewer": "#b5483a"}
+SIGNS = {"more": BETTER, "fewer": WORSE}
 
 
 def scenario_table(comparison: ScenarioComparison) -> pl.DataFrame:
@@ -71,7 +71,7 @@ def scenario_chart(comparison: ScenarioComparison) -> alt.VConcatChart:
 
 def _days(table: pl.DataFrame, comparison: ScenarioComparison) -> alt.LayerChart:
     outlook = comparison.outlook
-    base = alt.Chart(table).encode(x=date_axis(outlook.panel), color=part_color(PARTS))
+    base = alt.Chart(table).encode(x=date_axis(table["date"]), color=part_color(PARTS))
     return alt.LayerChart(
         layer=[band(base, outlook.horizon, opacity=0.2), line(base)], width=WIDTH, height=130
     )
