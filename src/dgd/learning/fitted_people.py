@@ -9,6 +9,7 @@ import polars as pl
 from dgd.learning.fitted_crowds import FittedCrowds
 from dgd.learning.response_types import response_types_table
 from dgd.learning.runs import Run
+from dgd.learning.type_words import crowd_sentences
 from dgd.model.feedback.feedback import State
 from dgd.panel.sequences import recorded_days
 from dgd.runtime import computing
@@ -38,6 +39,11 @@ class FittedPeople(FittedCrowds):
         were given; `per` says which), share of the cohort's contacts, and every behaviour's rate.
         """
         return from_polars(self._types(), kind or self.panel.kind)
+
+    def crowd_in_words(self) -> tuple[str, ...]:
+        """A sentence or two for each cohort: its response types, of the seed that validates best,
+        and whether the seeds agree on them."""
+        return crowd_sentences(self._types(), self.best_seed, self.panel.behaviors)
 
     def _types(self) -> pl.DataFrame:
         first, stop = self.split.first, self.split.train_stop
