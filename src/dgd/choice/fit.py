@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
+from dgd.choice.best_prices import best_prices_table
 from dgd.choice.comparison import Comparison
 from dgd.choice.demand import Demand
 from dgd.choice.markets import Markets
@@ -132,6 +133,27 @@ class ChoiceFit(Trained):
                 )
             )
         return from_polars(pl.concat(rows), kind or markets.kind)
+
+    def best_prices(
+        self,
+        products: Sequence[Label] | None = None,
+        markets: Markets | None = None,
+        kind: str | None = None,
+    ) -> Any:
+        """One row per product and aim: the price that earns most, each price moved alone.
+
+        The aims are the product's own revenue and that of all products together; costs are not
+        known. Only prices between the lowest and the highest offered are tried: where the best
+        is one of these two (`at the edge`), a better one may lie beyond. Products that were
+        offered at one price only are left out.
+        """
+        markets = markets or self.markets
+
+        def curve(product: Label, prices: np.ndarray) -> pl.DataFrame:
+            found: pl.DataFrame = self.demand_curve(product, prices, markets, "polars")
+            return found
+
+        return from_polars(best_prices_table(curve, markets, products), kind or markets.kind)
 
     def segments(self, kind: str | None = None) -> Any:
         """One row per seed, cohort and type: share, mean tastes, mean and spread of price
