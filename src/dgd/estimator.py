@@ -21,6 +21,7 @@ from dgd.learning.effort_start import EFFORT_RESPONSES
 from dgd.learning.loop import Attempt, Progress, TrainingData
 from dgd.learning.objective import Objective
 from dgd.learning.preparing import prepared
+from dgd.learning.progress import refuse_progress
 from dgd.learning.seeds import best_runs, checked_seeds, warn_of_divergence
 from dgd.learning.settings import ANCHORING, PAPER, Settings
 from dgd.learning.starts import STARTS
@@ -51,7 +52,7 @@ class DGD(Settings):
         validation_end: Moment,
         warmup_end: Moment | None = None,
         seeds: Sequence[int] = (1, 2, 3),
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
         keep_on_interrupt: bool = False,
     ) -> Fit:
         """Learn population, observation and feedback together from the training days.
@@ -62,11 +63,13 @@ class DGD(Settings):
             warmup_end: days up to here set baselines, reference rates and first
                 summaries; without it the training days do.
             seeds: one parameter set each; the same seed gives the same numbers.
-            progress: called with (seed, epochs done, best validation objective); a seed that
-                starts from two places is told of twice.
+            progress: a bar for every seed where standard error is a terminal, or in a notebook;
+                none with False; or a function to be called with (seed, epochs done, best
+                validation objective); a seed that starts from two places is told of twice.
             keep_on_interrupt: on Ctrl-C, return the best parameters so far.
         """
         seeds = checked_seeds(seeds)
+        refuse_progress(progress)
         panel, split, maker = prepared(panel, self, train_end, validation_end, warmup_end)
         with computing():
             attempts = self._attempts(panel, split, maker, seeds)

@@ -12,6 +12,8 @@ CALLS = {
     "fit a frame": 'dgd.DGD().fit(table, train_end="2024-01-14", validation_end="2024-01-21")',
     "one seed": "dgd.DGD().fit(panel, **ends, seeds=1)",
     "seeds in words": 'dgd.DGD().fit(panel, **ends, seeds="12")',
+    "progress in words": 'dgd.DGD().fit(panel, **ends, progress="bar")',
+    "progress of a backtest": 'dgd.backtest(panel, {"g": dgd.DGD()}, **ends, progress=3)',
     "a broken seed": "dgd.DGD().fit(panel, **ends, seeds=[1.5])",
     "a negative seed": "dgd.DGD().fit(panel, **ends, seeds=[-1])",
     "an unknown setting": "dgd.DGD(epoch=3)",

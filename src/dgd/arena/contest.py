@@ -12,6 +12,7 @@ from dgd.arena.metrics import METRICS
 from dgd.datasets import Dataset
 from dgd.estimator import DGD
 from dgd.forecasting.protocol import Fitted
+from dgd.learning.progress import silent
 from dgd.panel.split import Split
 from dgd.paper.windows import Tell
 from dgd.scoring.backtesting import backtest
@@ -67,14 +68,19 @@ class Contest:
     def _fitted(self) -> Iterator[tuple[str, Fitted]]:
         """Each contestant as its turn comes; variants of the defaults are trained with them."""
         self.tell(f"fitting {DEFAULT} on {self.name}")
-        default = self.default.fit(self.dataset.panel, **self.ends, seeds=self.seeds)
+        default = self.default.fit(
+            self.dataset.panel, **self.ends, seeds=self.seeds, progress=False
+        )
         yield DEFAULT, default
         for name, changed in TAKEN_AWAY.items():
             self.tell(f"anchoring {name} on {self.name}")
             yield name, DGD(**{**self.default.as_dict(), **changed}).reanchored(default)
         for name, make in {**TRAINED, **SIMPLE}.items():
             self.tell(f"fitting {name} on {self.name}")
-            yield name, make().fit(self.dataset.panel, **self.ends, seeds=self.seeds)
+            yield (
+                name,
+                make().fit(self.dataset.panel, **self.ends, seeds=self.seeds, progress=silent),
+            )
 
     def _scored(self, name: str, fitted: Fitted) -> pl.DataFrame:
         panel = self.dataset.panel

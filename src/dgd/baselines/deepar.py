@@ -13,7 +13,7 @@ day ahead; calendar and the user's own features advance. Where effort is zero
 nothing arrives.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
@@ -45,8 +45,9 @@ from dgd.files.tensors import Tensors
 from dgd.forecasting.predictive import Drawn, Predictive
 from dgd.forecasting.protocol import refuse_origins
 from dgd.forecasting.trained_forecaster import TrainedForecaster, forecaster_data
-from dgd.learning.loop import Attempt, Optimizer
+from dgd.learning.loop import Attempt, Optimizer, Progress
 from dgd.learning.preparing import prepared
+from dgd.learning.progress import refuse_progress, telling
 from dgd.learning.runs import Run
 from dgd.learning.seeds import (
     best_of_each,
@@ -96,10 +97,11 @@ class DeepAR(DeepARSettings):
         validation_end: Moment,
         warmup_end: Moment | None = None,
         seeds: Sequence[int] = (1, 2, 3),
-        progress: Callable[[int, int, float], None] | None = None,
+        progress: Progress | bool | None = None,
     ) -> "DeepARFit":
         """Train every width for every seed and keep each seed's best on the validation days."""
         seeds = checked_seeds(seeds)
+        refuse_progress(progress)
         panel, split, maker = prepared(panel, self, train_end, validation_end, warmup_end)
         cells = CellInputs.fitted(panel, split)
         objective = DeepARObjective(
@@ -111,14 +113,16 @@ class DeepAR(DeepARSettings):
         with computing():
             days = training_days(panel, split, maker, cells)
             start = partial(STARTS[self.start], panel, split, days[0].inputs.shape[-1])
-            for width in self.widths:
-                attempts = []
-                for seed in seeds:
-                    first = start(width, jax.random.key(seed))
-                    attempts.append(Attempt.of(seed, self.start, first, is_trained(first), *days))
-                runs = best_runs(attempts, objective, optimizer, progress, False)
-                tried += [Tried(r.seed, width, r.best_epoch, r.best_objective) for r in runs]
-                made += runs
+            with telling(progress, seeds, self.epochs) as tell:
+                for width in self.widths:
+                    attempts = []
+                    for seed in seeds:
+                        first = start(width, jax.random.key(seed))
+                        given = (first, is_trained(first), *days)
+                        attempts.append(Attempt.of(seed, self.start, *given))
+                    runs = best_runs(attempts, objective, optimizer, tell, False)
+                    tried += [Tried(r.seed, width, r.best_epoch, r.best_objective) for r in runs]
+                    made += runs
         best = best_of_each(made)
         warn_of_divergence(best)
         return DeepARFit(panel, split, maker, best, self, cells, tuple(tried))

@@ -7,7 +7,7 @@ forecasts are DGD's too: summaries and sizes stay as they stood at the origin,
 calendar and effort advance, and expected counts are fed back.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from typing import Any, ClassVar
@@ -32,9 +32,10 @@ from dgd.files import declared
 from dgd.files.tensors import Tensors
 from dgd.forecasting.trained_forecaster import forecaster_data
 from dgd.forecasting.walking_forecaster import WalkingForecaster
-from dgd.learning.loop import Attempt, Optimizer
+from dgd.learning.loop import Attempt, Optimizer, Progress
 from dgd.learning.objective import Objective
 from dgd.learning.preparing import prepared
+from dgd.learning.progress import refuse_progress
 from dgd.learning.seeds import best_runs, checked_seeds, is_trained, warn_of_divergence
 from dgd.learning.setting_checks import (
     LARGEST,
@@ -106,10 +107,11 @@ class GRU(ByName):
         validation_end: Moment,
         warmup_end: Moment | None = None,
         seeds: Sequence[int] = (1, 2, 3),
-        progress: Callable[[int, int, float], None] | None = None,
+        progress: Progress | bool | None = None,
     ) -> "GRUFit":
         """Train every seed; validation chooses the epoch."""
         seeds = checked_seeds(seeds)
+        refuse_progress(progress)
         panel, split, maker = prepared(panel, self, train_end, validation_end, warmup_end)
         cells = CellInputs.fitted(panel, split)
         objective = Objective(

@@ -73,7 +73,7 @@ class History(ABC):
         validation_end: Moment,
         warmup_end: Moment | None = None,
         seeds: Sequence[int] = (1, 2, 3),  # noqa: ARG002
-        progress: Callable[[int, int, float], None] | None = None,  # noqa: ARG002
+        progress: Callable[[int, int, float], None] | bool | None = None,  # noqa: ARG002
     ) -> "HistoryFit":
         """Choose on the validation days; there is no chance in it, so seeds do not matter."""
         return self.choose(panel, Split.of(panel, train_end, validation_end, warmup_end))

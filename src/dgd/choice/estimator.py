@@ -18,6 +18,7 @@ from dgd.choice.settings import ChoiceSettings
 from dgd.choice.starting import ChoiceStart, first_demand
 from dgd.errors import InputError
 from dgd.learning.loop import Attempt, Progress, TrainingData
+from dgd.learning.progress import refuse_progress
 from dgd.learning.seeds import best_runs, checked_seeds, warn_of_divergence
 from dgd.runtime import computing
 from dgd.tables import refusing
@@ -39,7 +40,7 @@ class ChoiceModel(ChoiceSettings):
         *,
         validation: Markets | Sequence[Label] | float = 0.25,
         seeds: Sequence[int] = (1, 2, 3),
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
         keep_on_interrupt: bool = False,
     ) -> ChoiceFit:
         """Learn population and utility together from the counts of the training markets.
@@ -50,14 +51,16 @@ class ChoiceModel(ChoiceSettings):
                 some of `markets`, or the fraction of `markets` to hold out at random (the
                 same ones every time). They are never trained on.
             seeds: one parameter set each; the same seed gives the same numbers.
-            progress: called with (seed, epochs done, best validation objective); a seed is
-                told of once for each of its starts.
+            progress: a bar for every seed where standard error is a terminal, or in a notebook;
+                none with False; or a function to be called with (seed, epochs done, best
+                validation objective); a seed is told of once for each of its starts.
             keep_on_interrupt: on Ctrl-C, return the best parameters so far.
 
         Returns:
             Of every seed the start that validates best, at its best epoch.
         """
         seeds = checked_seeds(seeds)
+        refuse_progress(progress)
         training, held_out = divided(markets, validation)
         refuse_unlearnable(training)
         with computing():

@@ -11,7 +11,6 @@ from typing import Any
 
 import polars as pl
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -91,32 +90,13 @@ def print_json(value: Any) -> None:
 @contextmanager
 def training_progress(seeds: Sequence[int], epochs: int, quiet: bool) -> Iterator[Any]:
     """A bar for every seed on standard error; yields what `fit(progress=...)` takes."""
+    from dgd.learning.bars import bars_on
+
     if quiet:
-        yield None
+        yield False
         return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[best]}"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=err) as bars:
-        tasks = {
-            seed: bars.add_task(f"seed {seed}", total=epochs, best="compiling") for seed in seeds
-        }
-
-        furthest = dict.fromkeys(seeds, (0, math.inf))
-
-        def tell(seed: int, done: int, best: float) -> None:
-            # A seed may train from several starts side by side; the bar shows the best of them.
-            most, least = furthest[seed]
-            furthest[seed] = most, least = max(most, done), min(least, best)
-            bars.update(tasks[seed], completed=most, best=f"validation {least:.4f}")
-
+    with bars_on(err) as board, board.training(seeds, epochs) as tell:
         yield tell
-        for task in bars.tasks:
-            bars.update(task.id, total=max(1, int(task.completed)))
 
 
 @contextmanager

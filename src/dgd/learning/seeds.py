@@ -11,6 +11,7 @@ from jaxtyping import PyTree
 
 from dgd.errors import InputError
 from dgd.learning.loop import Attempt, Loss, Optimizer, Progress, train_attempts
+from dgd.learning.progress import telling
 from dgd.learning.runs import LARGEST_SEED, Run
 
 
@@ -44,7 +45,7 @@ def best_runs(
     attempts: Sequence[Attempt],
     loss: Loss,
     optimizer: Optimizer,
-    progress: Progress | None,
+    progress: Progress | bool | None,
     keep_on_interrupt: bool,
 ) -> tuple[Run, ...]:
     """Make every attempt and keep, of each seed, the run that validates best.
@@ -52,7 +53,9 @@ def best_runs(
     The data of an attempt hold, as `fixed`, the arrays that are never trained; the
     parameters of the runs are whole again.
     """
-    made = train_attempts(attempts, loss, optimizer, progress, keep_on_interrupt)
+    seeds = list(dict.fromkeys(attempt.seed for attempt in attempts))
+    with telling(progress, seeds, optimizer.epochs) as tell:
+        made = train_attempts(attempts, loss, optimizer, tell, keep_on_interrupt)
     return best_of_each(
         replace(run, parameters=eqx.combine(run.parameters, attempt.data.fixed))
         for run, attempt in zip(made, attempts, strict=True)

@@ -66,6 +66,7 @@ def recover(world: ChoiceWorld, population: str, seed: int, starts: int = 4) -> 
         drawn.markets.select(labels[: TRAIN + VALIDATION]),
         validation=labels[TRAIN : TRAIN + VALIDATION],
         seeds=[seed],
+        progress=False,
     )
     test = drawn.markets.select(labels[-TEST:])
     found = Demand(fit.parameters, test).shares

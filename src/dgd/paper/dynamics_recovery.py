@@ -69,6 +69,7 @@ def recover(world: World, model: DGD, seed: int) -> tuple[float, float]:
         train_end=dates[TRAIN - 1],
         validation_end=dates[TRAIN + VALIDATION - 1],
         seeds=[seed],
+        progress=False,
     )
     days = np.arange(TRAIN + VALIDATION, len(dates))
     found, true = fit.predict(days - 1, 1).patterns[0, 0], drawn.patterns[days]

@@ -16,6 +16,7 @@ from dgd.baselines import (
 )
 from dgd.datasets import Dataset
 from dgd.forecasting.protocol import Fitted, Forecaster
+from dgd.learning.progress import silent
 from dgd.paper.made_with import MadeWith
 from dgd.paper.presets import LATE, library_defaults, paper_preset, preset_that_trains
 from dgd.paper.rows import Row, table_of
@@ -66,6 +67,7 @@ def fit_on(dataset: Dataset, model: Forecaster) -> Fitted:
         train_end=dataset.window.train_end,
         validation_end=dataset.window.validation_end,
         seeds=SEEDS,
+        progress=silent,
     )
 
 

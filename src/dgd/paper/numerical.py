@@ -85,6 +85,7 @@ def _fitted(
             train_end=dataset.window.train_end,
             validation_end=dataset.window.validation_end,
             seeds=SEEDS,
+            progress=False,
         )
         scored.made_with.keep_fit(base.named(name), window, fits[name])
     return fits

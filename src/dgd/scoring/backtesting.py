@@ -6,7 +6,8 @@ whose endpoint is still a counted day: seven test days give seven one-day and
 five three-day endpoints. Each seed is scored on its own, then scores are averaged.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
@@ -20,6 +21,10 @@ from dgd.forecasting.calibration import checked_levels
 from dgd.forecasting.predictive import Predictive
 from dgd.forecasting.protocol import Fitted, Forecaster, checked_prediction, settings_of
 from dgd.forecasting.totals import daily_totals
+from dgd.learning.bars import Board
+from dgd.learning.loop import Progress
+from dgd.learning.progress import board_of, refuse_progress, silent
+from dgd.learning.seeds import checked_seeds
 from dgd.panel.panel import Panel
 from dgd.scoring.comparison import compare_with_best
 from dgd.scoring.day_scores import score_days
@@ -147,7 +152,7 @@ def backtest(
     test_start: Moment | None = None,
     levels: Sequence[float] = (80, 95),
     paths: int = 400,
-    progress: BacktestProgress | None = None,
+    progress: BacktestProgress | bool | None = None,
 ) -> Backtest:
     """Fit every forecaster, predict the test days from rolling origins, and score.
 
@@ -161,8 +166,11 @@ def backtest(
         test_start: the first day to be scored; the day after `validation_end` by default.
         levels: of the intervals that are scored, in per cent.
         paths: how many futures are drawn at each origin to score ranges; none with 0.
-        progress: called with (model, seed, epochs done, best validation objective).
+        progress: bars of every forecaster that trains, where standard error is a terminal or in
+            a notebook; none with False; or a function to be called with (model, seed, epochs
+            done, best validation objective).
     """
+    refuse_progress(progress)
     if paths < 0:
         raise InputError(f"paths is {paths}; draw some futures to score ranges, or none with 0.")
     first = _first_test_day(panel, validation_end, test_start)
@@ -170,40 +178,55 @@ def backtest(
     if not forecasters:
         raise InputError("forecasters is empty; name at least one, like {'dgd': dgd.DGD()}.")
     fits: dict[str, Fitted] = {}
-    scores: list[pl.DataFrame] = []
-    totals: list[pl.DataFrame] = []
-    by_origin: list[pl.DataFrame] = []
-    by_level: list[pl.DataFrame] = []
+    parts: tuple[list[pl.DataFrame], ...] = ([], [], [], [])
     levels = checked_levels(levels)
-    for name, forecaster in forecasters.items():
-        if isinstance(forecaster, Fitted):
-            fitted = forecaster
-        elif isinstance(forecaster, Forecaster):
-            fitted = forecaster.fit(
-                panel,
-                train_end=train_end,
-                validation_end=validation_end,
-                warmup_end=warmup_end,
-                seeds=seeds,
-                progress=None if progress is None else partial(progress, name),
-            )
-        else:
-            raise _not_a_forecaster(name, forecaster)
-        _refuse_foreign(name, fitted, panel, first)
-        fits[name] = fitted
-        for horizon, origins in pairs.items():
-            predicted = checked_prediction(name, fitted, origins, horizon)
-            labels = [pl.lit(name).alias("model"), pl.lit(horizon, pl.Int64).alias("horizon")]
-            scored = _scores(panel, origins + horizon, predicted.at(-1))
-            scores.append(scored.select(*labels, pl.all()))
-            total = daily_totals(panel, origins, horizon, predicted)
-            totals.append(total.select(*labels, pl.all()))
-            each = score_origins(panel, origins, horizon, predicted)
-            by_origin.append(each.select(*labels, pl.all()))
-            ranges = score_ranges(panel, origins, horizon, predicted, levels, paths)
-            by_level.append(ranges.select(*labels, pl.all()))
-    parts = (scores, totals, by_origin, by_level)
+    ends = {"train_end": train_end, "validation_end": validation_end, "warmup_end": warmup_end}
+    with board_of(progress) as board:
+        for name, forecaster in forecasters.items():
+            with _heard(progress, board, name, forecaster, seeds) as tell:
+                fitted = _fitted(name, forecaster, panel, **ends, seeds=seeds, progress=tell)
+            _refuse_foreign(name, fitted, panel, first)
+            fits[name] = fitted
+            for horizon, origins in pairs.items():
+                predicted = checked_prediction(name, fitted, origins, horizon)
+                labels = [pl.lit(name).alias("model"), pl.lit(horizon, pl.Int64).alias("horizon")]
+                found = (
+                    _scores(panel, origins + horizon, predicted.at(-1)),
+                    daily_totals(panel, origins, horizon, predicted),
+                    score_origins(panel, origins, horizon, predicted),
+                    score_ranges(panel, origins, horizon, predicted, levels, paths),
+                )
+                for part, rows in zip(parts, found, strict=True):
+                    part.append(rows.select(*labels, pl.all()))
     return Backtest(panel, fits, *(pl.concat(part) for part in parts))
+
+
+@contextmanager
+def _heard(
+    progress: BacktestProgress | bool | None,
+    board: Board,
+    name: str,
+    forecaster: object,
+    seeds: Sequence[int],
+) -> Iterator[Progress]:
+    """What a forecaster tells while it is fitted; your own may take no other thing than a
+    function, so one is handed over where nothing is drawn, too."""
+    epochs = getattr(forecaster, "epochs", None)
+    if callable(progress):
+        yield partial(progress, name)
+    elif isinstance(forecaster, Fitted) or not isinstance(epochs, int):
+        yield silent
+    else:
+        with board.training(checked_seeds(seeds), epochs, name) as tell:
+            yield tell
+
+
+def _fitted(name: str, forecaster: Forecaster | Fitted, panel: Panel, **options: Any) -> Fitted:
+    if isinstance(forecaster, Fitted):
+        return forecaster
+    if isinstance(forecaster, Forecaster):
+        return forecaster.fit(panel, **options)
+    raise _not_a_forecaster(name, forecaster)
 
 
 def _scores(panel: Panel, days: Int[np.ndarray, " day"], predicted: Predictive) -> pl.DataFrame:

@@ -47,7 +47,7 @@ class Demonstration:
         }
 
 
-def demonstrate(model: DGD | None = None, progress: Progress | None = None) -> Demonstration:
+def demonstrate(model: DGD | None = None, progress: Progress | bool | None = None) -> Demonstration:
     """Draw a crowd with feedback, fit it, and score what was recovered on the test days."""
     drawn = simulate(example_world(), TRAIN_DAYS + VALIDATION_DAYS + TEST_DAYS, seed=1)
     dates = drawn.panel.dates
