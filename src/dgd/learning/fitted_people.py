@@ -6,6 +6,9 @@ from typing import Any
 import jax
 import polars as pl
 
+from dgd.learning.carried_days import carried_days_table
+from dgd.learning.feedback_moves import moves_table
+from dgd.learning.feedback_words import feedback_sentences
 from dgd.learning.fitted_crowds import FittedCrowds
 from dgd.learning.response_types import response_types_table
 from dgd.learning.runs import Run
@@ -44,6 +47,27 @@ class FittedPeople(FittedCrowds):
         """A sentence or two for each cohort: its response types, of the seed that validates best,
         and whether the seeds agree on them."""
         return crowd_sentences(self._types(), self.best_seed, self.panel.behaviors)
+
+    def feedback(self, kind: str | None = None) -> Any:
+        """One row per seed, date, state, whose it is and what of it: what is carried into the day.
+
+        `who` is a cohort, a unit of the arrival environment, or "all" for what units share of it;
+        `of` is the behaviour that is remembered or the dimension that is shifted. Memory is a
+        rate, and `reference` the rate it settles at when days are as before training; all
+        states are zero on the first training day. The last date is the day after the last
+        counted one.
+        """
+        with computing():
+            table = carried_days_table(
+                self.crowds, self.seeds, self.states, self.split.first, self.panel
+            )
+        return from_polars(table, kind or self.panel.kind)
+
+    def feedback_in_words(self) -> tuple[str, ...]:
+        """A sentence or two for everything that is carried: how long it lasts, what it moves."""
+        with computing():
+            moves = moves_table(self.crowds, self.seeds, self.states, self.panel.behaviors)
+        return feedback_sentences(self.dynamics("polars"), moves, self.panel.period.name)
 
     def _types(self) -> pl.DataFrame:
         first, stop = self.split.first, self.split.train_stop

@@ -28,6 +28,10 @@ class AbstractCarriedState(eqx.Module):
     name: ClassVar[str]
     """What tables, charts and `State.carried` call it."""
 
+    each: ClassVar[str] = ""
+    """What a cohort carries a number of its own for: every "behavior", every "dimension" of
+    propensity, or nothing, where it carries one number."""
+
     @classmethod
     @abstractmethod
     def starting(cls, shape: Shape, rng: np.random.Generator) -> "AbstractCarriedState":
@@ -64,6 +68,13 @@ class AbstractCarriedState(eqx.Module):
         state: Float[Array, "date cohort ..."],  # noqa: ARG002
     ) -> Float[Array, "date cohort dim"] | None:
         """How far the state moves everybody's propensity, and with it contact and response."""
+        return None
+
+    def settles_at(
+        self,
+        reference: Reference,  # noqa: ARG002
+    ) -> Float[Array, "cohort ..."] | None:
+        """Where the state ends when every day is as the reference says, if that says it."""
         return None
 
     def held(self) -> list[Held]:

@@ -27,6 +27,7 @@ class Memory(AbstractCarriedState):
     """Row: the behaviour remembered; column: the behaviour it moves."""
 
     name: ClassVar[str] = "memory"
+    each: ClassVar[str] = "behavior"
 
     @classmethod
     def starting(cls, shape: Shape, rng: np.random.Generator) -> "Memory":  # noqa: ARG003
@@ -54,6 +55,9 @@ class Memory(AbstractCarriedState):
         self, state: Float[Array, "date cohort behavior"]
     ) -> Float[Array, "date cohort behavior"]:
         return state @ self.effect
+
+    def settles_at(self, reference: Reference) -> Float[Array, "cohort behavior"]:
+        return reference.rates
 
     def held(self) -> list[Held]:
         return [Held("behavior", self.effect)]

@@ -32,6 +32,7 @@ class Shift(AbstractCarriedState):
     """b_f: shift away per unit of fatigue."""
 
     name: ClassVar[str] = "shift"
+    each: ClassVar[str] = "dimension"
 
     @classmethod
     def starting(cls, shape: Shape, rng: np.random.Generator) -> "Shift":
