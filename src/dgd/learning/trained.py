@@ -5,6 +5,7 @@ DGD, the choice model and the neural opponents are all `Trained`.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,6 +15,9 @@ from dgd.files import declared
 from dgd.files.tensors import Tensors, write_tensors
 from dgd.learning.runs import LARGEST_SEED, Run, history_table, summary_table
 from dgd.tables.frames import from_polars
+
+REPORTING = "dgd.report.page.reporting"
+"""Where reports are made."""
 
 
 class Trained(ABC):
@@ -64,6 +68,15 @@ class Trained(ABC):
         """Everything above in one document of plain values."""
         tables = {title.lower(): table.to_dicts() for title, table in self.tables().items()}
         return {"holds": self.holds, **self.facts(), **tables}
+
+    def report(self, **asked: Any) -> Any:
+        """A page about the fit that opens offline; `.save("report.html")` writes it.
+
+        The arguments are those of `dgd.report.crowd_report` or, for a fit of demand, of
+        `dgd.report.choice_report`.
+        """
+        # Pages stand on top of everything: they are looked up by name, and only when asked for.
+        return import_module(REPORTING).report_of(self, **asked)
 
     def save(self, path: str | Path) -> None:
         """Write everything to one file, whole or not at all; `dgd.load` reads it."""

@@ -53,7 +53,7 @@ def page_of(spec: Mapping[str, Any]) -> str:
     """The page that draws a Vega-Lite chart, with its data and the drawing library inside."""
     library = drawing_library()
     return PAGE.substitute(
-        policy=_policy(library, START),
+        policy=policy_of(library, START),
         title=escape(_title(spec)),
         library=library,
         spec=json_in_script(spec),
@@ -97,7 +97,7 @@ def vega_lite_version() -> str:
     return "_".join(alt.SCHEMA_VERSION.split(".")[:2])
 
 
-def _policy(*scripts: str) -> str:
+def policy_of(*scripts: str) -> str:
     """Only these scripts; Vega compiles the expressions of a chart, and draws on a canvas."""
     digests = (b64encode(sha256(script.encode()).digest()).decode() for script in scripts)
     allowed = " ".join(f"'sha256-{digest}'" for digest in digests)

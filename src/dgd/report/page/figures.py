@@ -14,7 +14,11 @@ MOST_NUMBERS = 400
 
 
 def figure(
-    name: str, chart: alt.TopLevelMixin, words: str, table: pl.DataFrame | None = None
+    name: str,
+    chart: alt.TopLevelMixin,
+    words: str,
+    table: pl.DataFrame | None = None,
+    rows: str | None = None,
 ) -> str:
     """A figure that `draw.js` draws.
 
@@ -22,6 +26,7 @@ def figure(
         name: its id on the page.
         words: what the chart shows, for those who do not see it and for those who do.
         table: the numbers, folded away below the chart.
+        rows: the block of rows that the page hands over, for a chart of the data "rows".
     """
     spec: dict[str, Any] = {**chart_spec(chart), "description": words}
     said = f"<figcaption>{escaped(words)}</figcaption>"
@@ -30,7 +35,8 @@ def figure(
         f'<script type="application/json" class="spec">{json_in_script(spec)}</script>'
     )
     numbers = "" if table is None else folded("The numbers", table)
-    return f'<figure class="chart" id="{escaped(name)}">{said}{picture}{numbers}</figure>'
+    filled = "" if rows is None else f' data-rows="{escaped(rows)}"'
+    return f'<figure class="chart" id="{escaped(name)}"{filled}>{said}{picture}{numbers}</figure>'
 
 
 def folded(title: str, table: pl.DataFrame, most: int | None = MOST_NUMBERS) -> str:

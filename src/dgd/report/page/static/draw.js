@@ -16,11 +16,26 @@
     },
   };
 
+  const NARROWEST = 520;
+
+  // A chart of fixed width shrinks on a narrow screen, but not until its words cannot be read:
+  // from there on its place scrolls, by keyboard too.
+  function keepReadable(place) {
+    const svg = place.querySelector("svg");
+    svg.style.minWidth = `${Math.min(svg.width.baseVal.value, NARROWEST)}px`;
+    if (place.scrollWidth > place.clientWidth) {
+      place.tabIndex = 0;
+      place.setAttribute("role", "group");
+      place.setAttribute("aria-label", "chart, scrolls sideways");
+    }
+  }
+
   async function draw(figure) {
     figure.dataset.drawn = "";
     const spec = JSON.parse(figure.querySelector("script.spec").textContent);
     const { view } = await vegaEmbed(figure.querySelector(".place"), spec, LOOK);
     figure.view = view;
+    keepReadable(figure.querySelector(".place"));
     figure.dispatchEvent(new CustomEvent("drawn", { bubbles: true }));
   }
 
