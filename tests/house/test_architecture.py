@@ -36,6 +36,7 @@ ORDER = (
     "paper",
     "arena",
     "report",
+    "app",
     "cli",
 )
 """Lowest first. The names of `dgd` itself lead everywhere; only the shell uses them."""

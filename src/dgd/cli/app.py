@@ -19,6 +19,7 @@ from dgd.cli.info import info
 from dgd.cli.plan import plan
 from dgd.cli.reproduce import reproduce
 from dgd.cli.scenario import scenario
+from dgd.cli.serve import serve
 from dgd.cli.simulate import simulate
 
 _EXITS = "\n\n".join(f"{code}: {meaning}" for code, meaning in EXIT_CODES.items())
@@ -59,6 +60,7 @@ for _function in (
     forecast,
     scenario,
     plan,
+    serve,
     info,
     check,
     backtest,

@@ -1,0 +1,136 @@
+"""The start: files of the folder, files handed over, and what is open already."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import quote
+
+import polars as pl
+
+from dgd.app.desk import Desk, Go, Page
+from dgd.app.fields import Fields
+from dgd.app.guesses import guessed
+from dgd.app.library import OpenModel, OpenTable
+from dgd.app.uploads import Upload
+from dgd.choice.fit import ChoiceFit
+from dgd.errors import DGDError, InputError
+from dgd.fit import Fit
+from dgd.storage import load
+from dgd.tables.files import read_table
+from dgd.tables.html import escaped
+
+DROP = """
+<div class="drop" data-drop>
+<p><strong>Drop a table or a model here</strong></p>
+<p class="soft">.csv, .parquet or .dgd; it stays on this machine</p>
+<label class="button quiet">Choose a file
+<input class="hidden" type="file" accept=".csv,.parquet,.dgd" multiple></label>
+<div class="answer"></div>
+</div>
+"""
+
+
+def start_page(desk: Desk, _: str) -> Page:
+    """What could be opened, and what is."""
+    listed = desk.folder.listing()
+    parts = [DROP, _opened(desk), _listing(listed)]
+    lead = "Load a table of counts to look at it and fit it, or a model to ask what comes next."
+    return Page("What would you like to look at?", "".join(parts), lead=lead)
+
+
+def open_listed(desk: Desk, _: str, fields: Fields) -> Go:
+    """Open a file of the folder by its name in the listing."""
+    name = fields.text("file")
+    return opened(desk, name, desk.folder.file(name))
+
+
+def open_upload(desk: Desk, upload: Upload) -> Go:
+    """Open a file that was handed over."""
+    return opened(desk, upload.name, upload.path)
+
+
+def opened(desk: Desk, name: str, file: Path) -> Go:
+    """Put a table or a model on its shelf; the answer leads to its page."""
+    if file.suffix == ".dgd":
+        known = desk.library.models.put(OpenModel(name, file, model_of(file, name)))
+        return Go(f"model?id={quote(known)}")
+    table = desk.library.tables.put(OpenTable(name, _read(file, name)))
+    looks = "yes" if guessed(desk.library.tables.get(table).frame).counted else "no"
+    facts = {"value": f"table:{table}", "name": name, "counts": looks}
+    return Go(f"table?id={quote(table)}", facts)
+
+
+def model_of(file: Path, name: str) -> Fit | ChoiceFit:
+    """The fit in a file, refused where the app has no pages for it."""
+    try:
+        found = load(file)
+    except DGDError as error:
+        raise _by_name(error, file, name) from error
+    if not isinstance(found, (Fit, ChoiceFit)):
+        raise InputError(
+            f'file "{name}" holds a {found.holds}, for which the app has no pages; look at it '
+            "with dgd info."
+        )
+    return found
+
+
+def _read(file: Path, name: str) -> pl.DataFrame:
+    try:
+        return read_table(file)
+    except DGDError as error:
+        raise _by_name(error, file, name) from error
+
+
+def _by_name(error: DGDError, file: Path, name: str) -> DGDError:
+    """The same error, the file called what the browser calls it and not where it is kept."""
+    return type(error)(str(error).replace(str(file), name))
+
+
+def _opened(desk: Desk) -> str:
+    models = [
+        f'<li><a href="model?id={quote(known)}">{escaped(model.name)}</a> '
+        f'<span class="soft">{escaped(model.fit.data)}</span></li>'
+        for known, model in desk.library.models.items()
+    ]
+    readings = [
+        f'<li><a href="data?id={quote(known)}">{escaped(reading.name)}</a> '
+        f'<span class="soft">{escaped(reading.panel)}</span></li>'
+        for known, reading in desk.library.readings.items()
+    ]
+    if not models and not readings:
+        return ""
+    return f'<h2>Open now</h2><ul class="files">{"".join(models + readings)}</ul>'
+
+
+def _listing(listed: Mapping[str, Path]) -> str:
+    if not listed:
+        return (
+            '<h2>In this folder</h2><p class="soft">There is no .csv, .parquet or .dgd file in the '
+            "folder the app was started in.</p>"
+        )
+    rows = "".join(
+        f'<li><form method="post" action="open" data-into="opening">'
+        f'<input type="hidden" name="file" value="{escaped(name)}">'
+        f'<button class="file" type="submit"><span>{escaped(name)}</span>'
+        f'<span class="soft">{_kind(path)}, {_size(path)}</span></button></form></li>'
+        for name, path in listed.items()
+    )
+    return (
+        f'<h2>In this folder</h2><div id="opening" class="answer"></div>'
+        f'<ul class="files">{rows}</ul>'
+    )
+
+
+def _kind(path: Path) -> str:
+    return "model" if path.suffix == ".dgd" else "table"
+
+
+def _size(path: Path) -> str:
+    try:
+        size = float(path.stat().st_size)
+    except OSError:
+        return "gone"
+    for unit in ("bytes", "KB", "MB"):
+        if size < 1000:
+            return f"{size:,.0f} {unit}"
+        size /= 1000
+    return f"{size:,.1f} GB"
