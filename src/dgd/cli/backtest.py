@@ -8,7 +8,7 @@ import polars as pl
 import typer
 
 from dgd.cli.commands import DIVERGED
-from dgd.cli.console import out, print_json, show, warnings_in_a_line, wrote
+from dgd.cli.console import out, print_json, show, training_bars, warnings_in_a_line, wrote
 from dgd.cli.options import AsJson, ModelOptions, PanelOptions, RangeOptions
 from dgd.cli.values import names, whole_numbers
 from dgd.errors import InputError
@@ -61,7 +61,7 @@ def backtest(
     wanted = checked_levels(whole_numbers(levels, "levels"))
     panel = table.read()
     ends = ranges.ends(panel)
-    with warnings_in_a_line():
+    with training_bars(quiet=as_json) as bars, warnings_in_a_line():
         result = run(
             panel,
             forecasters,
@@ -71,7 +71,7 @@ def backtest(
             test_start=test_start,
             levels=wanted,
             paths=paths,
-            progress=False if as_json else None,
+            progress=bars,
         )
     scores, totals = result.to_frame("polars"), result.daily("polars")
     for found, target in ((scores, output), (totals, daily)):

@@ -88,15 +88,26 @@ def print_json(value: Any) -> None:
 
 
 @contextmanager
-def training_progress(seeds: Sequence[int], epochs: int, quiet: bool) -> Iterator[Any]:
-    """A bar for every seed on standard error; yields what `fit(progress=...)` takes."""
+def training_bars(quiet: bool) -> Iterator[Any]:
+    """Bars on standard error; yields what `backtest(progress=...)` takes."""
     from dgd.learning.bars import bars_on
 
     if quiet:
         yield False
         return
-    with bars_on(err) as board, board.training(seeds, epochs) as tell:
-        yield tell
+    with bars_on(err) as board:
+        yield board
+
+
+@contextmanager
+def training_progress(seeds: Sequence[int], epochs: int, quiet: bool) -> Iterator[Any]:
+    """A bar for every seed on standard error; yields what `fit(progress=...)` takes."""
+    with training_bars(quiet) as board:
+        if quiet:
+            yield False
+            return
+        with board.training(seeds, epochs) as tell:
+            yield tell
 
 
 @contextmanager

@@ -77,6 +77,7 @@ class InTerminal(Board):
     drawn: Progress
 
     def added(self, label: str, epochs: int) -> Any:
+        self.drawn.start()
         return self.drawn.add_task(one_line(label), total=epochs, best=COMPILING)
 
     def moved(self, bar: Any, done: int, said: str) -> None:
@@ -89,7 +90,7 @@ class InTerminal(Board):
 
 @contextmanager
 def bars_on(console: Console) -> Iterator[Board]:
-    """Bars on a console; where that is no terminal, their last state when all is done."""
+    """Bars on a console, from the first one on; where that is no terminal, how they ended."""
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
@@ -98,8 +99,12 @@ def bars_on(console: Console) -> Iterator[Board]:
         TimeElapsedColumn(),
     )
     # Standard output may be a file while errors go to a terminal: what is printed stays apart.
-    with Progress(*columns, console=console, redirect_stdout=False) as drawn:
+    drawn = Progress(*columns, console=console, redirect_stdout=False)
+    try:
         yield InTerminal(drawn)
+    finally:
+        if drawn.live.is_started:
+            drawn.stop()
 
 
 @dataclass

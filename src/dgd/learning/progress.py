@@ -17,7 +17,8 @@ _drawing = threading.Lock()
 
 def refuse_progress(progress: object) -> None:
     """Refuse what is neither a choice nor a function."""
-    if progress is not None and not isinstance(progress, bool) and not callable(progress):
+    known = progress is None or isinstance(progress, (bool, Board)) or callable(progress)
+    if not known:
         raise InputError(
             f"progress is {progress!r}; leave it out for a bar, give False for none, or a function "
             "that is told how far training is."
@@ -25,8 +26,11 @@ def refuse_progress(progress: object) -> None:
 
 
 @contextmanager
-def board_of(progress: Callable[..., None] | bool | None) -> Iterator[Board]:
+def board_of(progress: Callable[..., None] | Board | bool | None) -> Iterator[Board]:
     """Where `progress` wants bars: nowhere where it is False or a function, or nobody looks."""
+    if isinstance(progress, Board):
+        yield progress
+        return
     unasked = progress is False or callable(progress)
     if unasked or not (in_notebook() or at_terminal()) or not _drawing.acquire(blocking=False):
         yield Nowhere()

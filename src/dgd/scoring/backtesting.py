@@ -152,7 +152,7 @@ def backtest(
     test_start: Moment | None = None,
     levels: Sequence[float] = (80, 95),
     paths: int = 400,
-    progress: BacktestProgress | bool | None = None,
+    progress: BacktestProgress | Board | bool | None = None,
 ) -> Backtest:
     """Fit every forecaster, predict the test days from rolling origins, and score.
 
@@ -167,8 +167,8 @@ def backtest(
         levels: of the intervals that are scored, in per cent.
         paths: how many futures are drawn at each origin to score ranges; none with 0.
         progress: bars of every forecaster that trains, where standard error is a terminal or in
-            a notebook; none with False; or a function to be called with (model, seed, epochs
-            done, best validation objective).
+            a notebook; on a board that is drawn already; none with False; or a function to be
+            called with (model, seed, epochs done, best validation objective).
     """
     refuse_progress(progress)
     if paths < 0:
@@ -203,7 +203,7 @@ def backtest(
 
 @contextmanager
 def _heard(
-    progress: BacktestProgress | bool | None,
+    progress: BacktestProgress | Board | bool | None,
     board: Board,
     name: str,
     forecaster: object,
