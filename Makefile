@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 PARALLEL = --numprocesses auto --dist loadfile
 PIP = $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test slow long test-all fuzz check compare engines clean
+.PHONY: demo test slow long test-all fuzz check docs compare engines clean
 .DEFAULT_GOAL := test
 
 # Modules are compiled once, also where Python was told to keep no bytecode.
@@ -40,6 +40,10 @@ check: $(VENV)/.check-installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# The pages, with every Python block of them run; docs/_build/html/index.html is the first.
+docs: $(VENV)/.docs-installed
+	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --nitpicky --quiet docs docs/_build/html
+
 compare: $(VENV)/.test-installed
 	$(PIP) --editable '.[compare,choice]'
 	$(BIN)/python -m pytest tests/model/test_against_torch.py tests/choice/test_against_pyblp.py \
@@ -50,7 +54,7 @@ engines: $(VENV)/.test-installed
 	$(BIN)/python -m pytest tests/counting/test_engines.py
 
 clean:
-	rm -rf $(VENV) demo-output campaign-output
+	rm -rf $(VENV) demo-output campaign-output docs/_build docs/_pictures
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("dgd needs Python 3.11 or newer; set PYTHON=python3.11") if sys.version_info < (3, 11) else 0'
@@ -64,4 +68,8 @@ $(VENV)/.test-installed: $(VENV)/.installed
 
 $(VENV)/.check-installed: $(VENV)/.test-installed
 	$(PIP) --editable '.[check]'
+	@touch $@
+
+$(VENV)/.docs-installed: $(VENV)/.installed
+	$(PIP) --editable '.[docs]'
 	@touch $@

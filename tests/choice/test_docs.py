@@ -1,4 +1,4 @@
-"""The Python of docs/choice.md works as written, its commands exist, and all names are public."""
+"""The Python of docs/guides/choice.md works as written, its commands exist, and all names are public."""
 
 import ast
 import importlib
@@ -11,7 +11,7 @@ import pytest
 from dgd.cli import choice
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "choice.md").read_text()
+PAGE = (ROOT / "docs" / "guides" / "choice.md").read_text()
 PYTHON = "\n".join(re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL))
 EXAMPLES = {file.name: file.read_text() for file in (ROOT / "examples").glob("*.py")}
 PUBLIC = ("dgd", "dgd.baselines", "dgd.choice", "dgd.datasets", "dgd.diagnostics", "dgd.report")
@@ -21,7 +21,7 @@ PUBLIC = ("dgd", "dgd.baselines", "dgd.choice", "dgd.datasets", "dgd.diagnostics
 def test_the_page_runs_as_written(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
-    exec(compile(PYTHON, "docs/choice.md", "exec"), names)
+    exec(compile(PYTHON, "docs/guides/choice.md", "exec"), names)
     assert {file.name for file in tmp_path.iterdir()} == {"people.html", "demand.png", "demand.dgd"}
     assert type(names["fit"].predict()).__module__.startswith("pandas")
     assert capsys.readouterr().out.startswith("Markets(48 markets, 3 products")

@@ -169,7 +169,7 @@ def test_gradients_agree_with_differences_and_reach_feedback(fit):
 
 def test_the_page_on_diagnostics_runs_as_written(capsys):
     """But for the training itself, which is left where it starts."""
-    page = Path(__file__).parents[2] / "docs" / "diagnostics.md"
+    page = Path(__file__).parents[2] / "docs" / "guides" / "crowd.md"
     example = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)[0]
     with no_training("dgd.estimator"):
         exec(compile(example, page.name, "exec"), {})

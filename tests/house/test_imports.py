@@ -14,7 +14,7 @@ from support.public_names import is_public, stubs
 
 ROOT = Path(__file__).parents[2]
 PAGES = {
-    str(page.relative_to(ROOT)): page for page in (ROOT / "README.md", *ROOT.glob("docs/*.md"))
+    str(page.relative_to(ROOT)): page for page in (ROOT / "README.md", *ROOT.glob("docs/**/*.md"))
 }
 EXAMPLES = {str(file.relative_to(ROOT)): file for file in ROOT.glob("examples/*.py")}
 

@@ -255,10 +255,10 @@ def test_a_payload_holds_scores_verdict_settings_and_daily_totals() -> None:
 
 
 def test_the_documented_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    page = (DOCS / "forecasters.md").read_text()
+    page = (DOCS / "guides" / "backtesting.md").read_text()
     code = "\n".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL))
     space: dict[str, Any] = {"__name__": "example"}
-    exec(compile(code, "forecasters.md", "exec"), space)
+    exec(compile(code, "backtesting.md", "exec"), space)
     assert "median" in capsys.readouterr().out
     metrics = set(space["result"].to_frame()["metric"])
     assert "arrival_crps" in metrics

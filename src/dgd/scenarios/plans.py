@@ -120,7 +120,7 @@ class Plan:
     def learn_next(self, kind: str | None = None) -> Any:
         """One row per unit and cohort, the most useful first: how much less the worth of this
         plan would be in doubt after a week in which the cell's effort is halved and raised by
-        half in turn (see `docs/scenarios.md`)."""
+        half in turn (see `docs/guides/plans.md`)."""
         slope = self.worth(self.effort)[1]
         return self._shown(learn_next(self.expecting, self.now, self.effort, slope), kind)
 
