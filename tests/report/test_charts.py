@@ -1,5 +1,6 @@
 """Charts come from tidy tables that add up, and open without a network."""
 
+import itertools
 import re
 from pathlib import Path
 
@@ -9,12 +10,13 @@ import polars as pl
 import pytest
 
 import dgd
+from dgd.diagnostics.crowd_views import people
 from dgd.report import (
     counts_chart,
     counts_table,
+    density_chart,
     density_table,
     node_table,
-    population_chart,
     save_chart,
 )
 from support.shaken import shaken
@@ -28,31 +30,47 @@ def fit(drawn: dgd.Simulated) -> dgd.Fit:
 
 
 def test_densities_integrate_to_one(fit: dgd.Fit) -> None:
-    table = density_table(fit)
-    groups = table.group_by("seed", "cohort", maintain_order=True)
-    found = [key for key, _ in groups]
-    assert found == [(seed, cohort) for seed in fit.seeds for cohort in fit.panel.cohorts]
+    groups = density_table(fit).filter(part="all").group_by("seed", "people", "cohort")
+    found = {key for key, _ in groups}
+    views = ("there", "seen")
+    assert found == set(itertools.product(fit.seeds, views, fit.panel.cohorts))
     for key, group in groups:
         area = np.trapezoid(group["density"], group["propensity"])
         assert area == pytest.approx(1.0, abs=2e-3), key
 
 
+def test_components_sum_to_the_density(fit: dgd.Fit) -> None:
+    keys = ["seed", "people", "cohort", "propensity"]
+    table = density_table(fit)
+    whole = table.filter(part="all")
+    summed = table.filter(pl.col("part") != "all").group_by(keys).agg(pl.col("density").sum())
+    both = whole.join(summed, on=keys)
+    assert both.height == whole.height
+    np.testing.assert_allclose(both["density"], both["density_right"], rtol=1e-9)
+
+
 def test_densities_have_the_mean_of_their_response_types(fit: dgd.Fit) -> None:
-    people = fit.population("polars")
-    for (seed, cohort), group in density_table(fit).group_by("seed", "cohort"):
-        types = people.filter((pl.col("seed") == seed) & (pl.col("cohort") == cohort))
+    for (seed, view, cohort), own in people(fit, "polars").group_by("seed", "people", "cohort"):
+        group = density_table(fit).filter(seed=seed, people=view, cohort=cohort, part="all")
         density, at = group["density"].to_numpy(), group["propensity"].to_numpy()
         mean = np.trapezoid(density * at, at)
-        assert mean == pytest.approx((types["share"] * types["mean"]).sum(), abs=5e-3)
+        assert mean == pytest.approx((own["share"] * own["mean"]).sum(), abs=5e-3)
 
 
 def test_node_weights_sum_to_one(fit: dgd.Fit) -> None:
     table = node_table(fit)
     assert (table["weight"] > 0).all()
-    totals = table.group_by("seed", "cohort").agg(pl.col("weight").sum(), pl.len())
-    assert totals.height == len(fit.seeds) * len(fit.panel.cohorts)
+    totals = table.group_by("seed", "people", "cohort").agg(pl.col("weight").sum(), pl.len())
+    assert totals.height == 2 * len(fit.seeds) * len(fit.panel.cohorts)
     assert np.allclose(totals["weight"], 1.0)
     assert (totals["len"] == fit.settings.components * fit.settings.nodes).all()
+
+
+def test_a_discrete_population_is_drawn_by_its_nodes_alone(drawn: dgd.Simulated) -> None:
+    points = untrained(dgd.DGD(population="discrete"), drawn.panel)
+    with pytest.raises(dgd.InputError, match="no density"):
+        density_table(points)
+    assert density_chart(points).to_dict()["facet"]["field"] == "cohort"
 
 
 def test_the_counts_table_holds_observed_totals_beside_forecasts(fit: dgd.Fit) -> None:
@@ -73,7 +91,7 @@ def test_every_day_of_the_counts_table_is_in_its_range(fit: dgd.Fit) -> None:
 
 @pytest.fixture(scope="module")
 def chart(fit: dgd.Fit) -> alt.TopLevelMixin:
-    return alt.vconcat(population_chart(fit), counts_chart(fit))
+    return alt.vconcat(density_chart(fit), counts_chart(fit))
 
 
 def test_a_page_needs_nothing_from_the_network(chart: alt.TopLevelMixin, tmp_path: Path) -> None:

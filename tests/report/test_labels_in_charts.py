@@ -20,14 +20,14 @@ import dgd
 from dgd.report import (
     counts_chart,
     demand_curve_chart,
+    density_chart,
     exploration_chart,
     forecast_chart,
-    people_chart,
     plan_chart,
-    population_chart,
     save_chart,
     scenario_chart,
     sensitivity_chart,
+    types_chart,
 )
 from dgd.report.charts.drawable import drawable
 from dgd.report.charts.page import ACTIONS, json_in_script
@@ -133,10 +133,10 @@ def choice_fit_with(labels: list[str]) -> dgd.choice.ChoiceFit:
 
 
 CHARTS: dict[str, Callable[[dgd.Fit], alt.TopLevelMixin]] = {
-    "population": population_chart,
+    "density": density_chart,
+    "types": types_chart,
     "counts": counts_chart,
     "exploration": lambda fit: exploration_chart(fit.panel.explore()),
-    "people": people_chart,
     "forecast": lambda fit: forecast_chart(fit.forecast(2)),
     "scenario": lambda fit: scenario_chart(
         fit.scenario(dgd.Change("size", "multiply", 2.0), 2, paths=0)

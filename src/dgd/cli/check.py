@@ -30,7 +30,7 @@ def check(
     from dgd.diagnostics.checkup import check as examine
     from dgd.fit import Fit
     from dgd.report.charts.files import save_chart
-    from dgd.report.charts.people import people_chart
+    from dgd.report.charts.population import density_chart
     from dgd.storage import load_kind
 
     fit = load_kind(model, Fit)
@@ -51,6 +51,6 @@ def check(
         out.print(found.verdict)
     if folder is not None:
         for file in (folder / "people.html", folder / "people.png"):
-            save_chart(people_chart(fit), file)
+            save_chart(density_chart(fit), file)
             if not as_json:
                 wrote(file)

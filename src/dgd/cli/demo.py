@@ -23,7 +23,7 @@ def demo(
     from dgd.estimator import DGD
     from dgd.report.charts.counts import counts_chart
     from dgd.report.charts.files import save_charts
-    from dgd.report.charts.population import population_chart
+    from dgd.report.charts.types import types_chart
     from dgd.simulation.demonstration import SEEDS, demonstrate
 
     ready_folder(output)
@@ -32,7 +32,7 @@ def demo(
         out.print("Drawing a crowd of three cohorts whose behaviour feeds back on itself ...")
     with training_progress(SEEDS, model.epochs, quiet=as_json) as tell:
         shown = demonstrate(model, tell)
-    chart = alt.vconcat(population_chart(shown.fit), counts_chart(shown.fit)).resolve_scale(
+    chart = alt.vconcat(types_chart(shown.fit), counts_chart(shown.fit)).resolve_scale(
         color="independent"
     )
     files = save_charts({"demo": chart}, output)

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import polars as pl
 from jaxtyping import Float
-from polars._typing import PolarsDataType
 
 from dgd.model.crowd import Crowd
 from dgd.model.feedback.carried_state import AbstractCarriedState
@@ -34,8 +33,9 @@ def carried_days_table(
     """
     days = len(states[0].environment.common)
     dates = panel.period.series("date", panel.period.range(panel.dates[first], days))
-    kinds: list[PolarsDataType] = [pl.Int64, dates.dtype, *[pl.String] * 3, *[pl.Float64] * 2]
-    empty = pl.DataFrame(schema=dict(zip(COLUMNS, kinds, strict=True)))
+    texts = [pl.Series(name, [], pl.String) for name in COLUMNS[2:5]]
+    numbers = [pl.Series(name, [], pl.Float64) for name in COLUMNS[5:]]
+    empty = pl.DataFrame([pl.Series("seed", [], pl.Int64), dates.clear(), *texts, *numbers])
     parts = [empty]
     for seed, crowd, state in zip(seeds, crowds, states, strict=True):
         for series in _series(crowd, state, panel):

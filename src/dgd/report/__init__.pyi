@@ -1,6 +1,8 @@
 from .charts.backtest import backtest_chart as backtest_chart
 from .charts.backtest import backtest_coverage_table as backtest_coverage_table
 from .charts.backtest import backtest_table as backtest_table
+from .charts.checks import check_chart as check_chart
+from .charts.checks import check_table as check_table
 from .charts.counts import counts_chart as counts_chart
 from .charts.counts import counts_table as counts_table
 from .charts.demand_curves import demand_curve_chart as demand_curve_chart
@@ -17,13 +19,11 @@ from .charts.forecast_parts import forecast_parts_chart as forecast_parts_chart
 from .charts.forecast_parts import forecast_parts_table as forecast_parts_table
 from .charts.kept_scenarios import kept_scenarios_chart as kept_scenarios_chart
 from .charts.kept_scenarios import kept_scenarios_table as kept_scenarios_table
-from .charts.people import people_chart as people_chart
-from .charts.people import people_density_table as people_density_table
 from .charts.plan import plan_chart as plan_chart
 from .charts.plan import plan_table as plan_table
+from .charts.population import density_chart as density_chart
 from .charts.population import density_table as density_table
 from .charts.population import node_table as node_table
-from .charts.population import population_chart as population_chart
 from .charts.price_sensitivity import sensitivity_chart as sensitivity_chart
 from .charts.price_sensitivity import sensitivity_table as sensitivity_table
 from .charts.response_curve import response_curve_chart as response_curve_chart
@@ -34,3 +34,5 @@ from .charts.scenario import scenario_table as scenario_table
 from .page.choice_report import choice_report as choice_report
 from .page.crowd_report import crowd_report as crowd_report
 from .page.document import Report as Report
+from .charts.types import types_chart as types_chart
+from .charts.types import types_table as types_table
