@@ -43,9 +43,7 @@ class Checkup:
     @property
     def bounds_hold(self) -> bool:
         """Whether no error anywhere exceeds its bound."""
-        return all(
-            bool(table["holds"].all()) for table in self.tables.values() if "holds" in table.columns
-        )
+        return all(_all_hold(table) for table in self.tables.values() if "holds" in table.columns)
 
     @property
     def verdict(self) -> str:
@@ -69,8 +67,9 @@ class Checkup:
         }
 
     def summary(self) -> pl.DataFrame:
-        """One row per check: the worst figure of all seeds, and what it is held against."""
-        rows: list[tuple[str, float, float | None]] = []
+        """One row per check: the worst figure of all seeds, what it is held against, and whether
+        it holds, on every day and of every seed."""
+        rows: list[tuple[str, float, float | None, bool | None]] = []
         finest = self.tables[NODES].filter(pl.col("nodes") == pl.col("nodes").max())
         for what, limit in (
             ("NLL", LARGEST_NLL_CHANGE),
@@ -78,28 +77,41 @@ class Checkup:
             ("probability", None),
         ):
             moved = float(np.abs(finest[f"{what} change"].to_numpy()).max())
-            rows.append((f"{what} change with {finest['nodes'][0]} nodes", moved, limit))
+            holds = None if limit is None else moved <= limit
+            rows.append((f"{what} change with {finest['nodes'][0]} nodes", moved, limit, holds))
         for (quantity,), table in self.tables[BOUNDS].group_by("quantity", maintain_order=True):
             worst = table.sort("largest error").row(-1, named=True)
-            rows.append((f"error of {quantity}", worst["largest error"], worst["its bound"]))
-        path = self.tables[PATH].filter(pl.col("day") == pl.col("day").max()).sort("error")
-        last = path.row(-1, named=True)
-        rows.append((f"error of the state after {last['day']} days", last["error"], last["bound"]))
+            found = worst["largest error"], worst["its bound"], _all_hold(table)
+            rows.append((f"error of {quantity}", *found))
+        path = self.tables[PATH]
+        last = path.filter(pl.col("day") == pl.col("day").max()).sort("error").row(-1, named=True)
+        found = last["error"], last["bound"], _all_hold(path)
+        rows.append((f"error of the state after {last['day']} days", *found))
         for (state,), table in self.tables[REACH].group_by("state", maintain_order=True):
             worst = table.sort("largest").row(-1, named=True)
-            rows.append((f"largest {state}", worst["largest"], worst["bound"]))
+            found = worst["largest"], worst["bound"], _all_hold(table)
+            rows.append((f"largest {state}", *found))
         for (nodes,), table in self.tables[READOUTS].group_by("nodes", maintain_order=True):
             apart = float(table["NLL difference"].to_numpy().max())
-            rows.append((f"NLL between the two readouts at {nodes} nodes", apart, None))
+            rows.append((f"NLL between the two readouts at {nodes} nodes", apart, None, None))
         told = self.tables[EVENTS]["events"][0].removesuffix(EACH)
         for what in ("objective", "gradient"):
             apart = float(self.tables[EVENTS][f"{what} difference"].to_numpy().max())
-            rows.append((f"{what} between {told}events and counts", apart, None))
+            rows.append((f"{what} between {told}events and counts", apart, None, None))
         return pl.DataFrame(
             rows,
-            schema={"check": pl.String, "found": pl.Float64, "bound": pl.Float64},
+            schema={
+                "check": pl.String,
+                "found": pl.Float64,
+                "bound": pl.Float64,
+                "holds": pl.Boolean,
+            },
             orient="row",
         )
+
+
+def _all_hold(table: pl.DataFrame) -> bool:
+    return bool(table["holds"].all())
 
 
 def check(fit: Fit) -> Checkup:

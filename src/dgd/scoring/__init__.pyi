@@ -9,6 +9,7 @@ from .behavior_scores import pair_errors as pair_errors
 from .behavior_scores import pair_mae as pair_mae
 from .behavior_scores import rate_mae as rate_mae
 from .comparison import compare_with_best as compare_with_best
+from .comparison import compare_with_each as compare_with_each
 from .count_scores import arrival_crps as arrival_crps
 from .count_scores import arrival_deviance as arrival_deviance
 from .count_scores import arrival_mae as arrival_mae

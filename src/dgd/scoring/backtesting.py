@@ -26,7 +26,7 @@ from dgd.learning.loop import Progress
 from dgd.learning.progress import board_of, refuse_progress, silent
 from dgd.learning.seeds import checked_seeds
 from dgd.panel.panel import Panel
-from dgd.scoring.comparison import compare_with_best
+from dgd.scoring.comparison import compare_with_best, compare_with_each, model_in_question
 from dgd.scoring.day_scores import score_days
 from dgd.scoring.origin_scores import score_origins
 from dgd.scoring.range_scores import score_ranges
@@ -119,6 +119,15 @@ class Backtest:
         """
         return from_polars(compare_with_best(self.by_origin), kind or self.panel.kind)
 
+    def opponents(self, kind: str | None = None) -> Any:
+        """One row per horizon, metric and opponent, with the columns of `comparison`."""
+        return from_polars(compare_with_each(self.by_origin), kind or self.panel.kind)
+
+    @property
+    def model(self) -> str:
+        """The one in question: named "dgd", or the first."""
+        return model_in_question(list(self.fits))
+
     def verdict(self) -> tuple[str, ...]:
         """Who won, in a sentence per horizon and metric, and whether that is more than chance."""
         compared = compare_with_best(self.by_origin)
@@ -130,6 +139,7 @@ class Backtest:
             "scores": self.to_frame("polars").to_dicts(),
             "ranges": self.ranges("polars").to_dicts(),
             "comparison": self.comparison("polars").to_dicts(),
+            "opponents": self.opponents("polars").to_dicts(),
             "verdict": list(self.verdict()),
             "settings": self.settings,
             "daily": self.daily("polars").to_dicts(),
