@@ -9,13 +9,15 @@ import typer
 
 from dgd.cli.commands import DIVERGED
 from dgd.cli.console import out, print_json, show, training_bars, warnings_in_a_line, wrote
-from dgd.cli.options import AsJson, ModelOptions, PanelOptions, RangeOptions
+from dgd.cli.options import AsJson, ChartFolder, ModelOptions, PanelOptions, RangeOptions
 from dgd.cli.values import names, whole_numbers
 from dgd.errors import InputError
+from dgd.files.atomic import ready_folder
 from dgd.tables.files import check_table_target, write_table
 
 if TYPE_CHECKING:
     from dgd.forecasting.protocol import Forecaster
+    from dgd.scoring.backtesting import Backtest
 
 NEURAL = "deepar-joint, gru-full, gru-restricted"
 MODELS = "dgd,training-history,last-day,smoothed-history,slow-history,weekday-history"
@@ -41,7 +43,8 @@ def backtest(
     levels: Annotated[str, typer.Option(help="Ranges to score, in per cent.")] = "80,95",
     paths: Annotated[int, typer.Option(help="Futures drawn per origin; 0 for no ranges.")] = 400,
     output: Annotated[Path | None, typer.Option(help="Scores to write, .csv or .parquet.")] = None,
-    daily: Annotated[Path | None, typer.Option(help="Daily totals to write, for charts.")] = None,
+    daily: Annotated[Path | None, typer.Option(help="Daily totals to write.")] = None,
+    charts: ChartFolder = None,
     as_json: AsJson = False,
 ) -> None:
     """Score the model and its opponents on the days after the validation date, and say who won.
@@ -55,6 +58,7 @@ def backtest(
     written = [path for path in (output, daily) if path is not None]
     for number, path in enumerate(written):
         check_table_target(path, [*table.files, *written[:number]])
+    folder = None if charts is None else ready_folder(charts)
     chosen = model.chosen()
     forecasters = _chosen(models, chosen)
     ahead, seeds = whole_numbers(horizons, "horizons"), model.chosen_seeds()
@@ -77,16 +81,26 @@ def backtest(
     for found, target in ((scores, output), (totals, daily)):
         if target is not None:
             write_table(found, target)
+    files = _drawn(result, folder)
     if as_json:
-        print_json(result.payload())
+        print_json({**result.payload(), "charts": files})
     else:
         _print(panel, scores)
         _print_ranges(result.ranges("polars"))
         for sentence in result.verdict():
             out.print(sentence, soft_wrap=True)
-        wrote(*written)
+        wrote(*written, *files)
     if "dgd" in result.diverged:
         raise typer.Exit(DIVERGED)
+
+
+def _drawn(result: "Backtest", folder: Path | None) -> list[str]:
+    if folder is None:
+        return []
+    from dgd.report.charts.backtest import backtest_chart
+    from dgd.report.charts.files import save_charts
+
+    return save_charts({"backtest": backtest_chart(result)}, folder)
 
 
 def _chosen(models: str, model: "Forecaster") -> Mapping[str, "Forecaster"]:
