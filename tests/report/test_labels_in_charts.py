@@ -18,10 +18,12 @@ import vl_convert
 
 import dgd
 from dgd.report import (
+    co_occurrence_chart,
     counts_chart,
     demand_curve_chart,
     density_chart,
     exploration_chart,
+    feedback_chart,
     forecast_chart,
     plan_chart,
     save_chart,
@@ -135,6 +137,8 @@ def choice_fit_with(labels: list[str]) -> dgd.choice.ChoiceFit:
 CHARTS: dict[str, Callable[[dgd.Fit], alt.TopLevelMixin]] = {
     "density": density_chart,
     "types": types_chart,
+    "feedback": feedback_chart,
+    "co-occurrence": co_occurrence_chart,
     "counts": counts_chart,
     "exploration": lambda fit: exploration_chart(fit.panel.explore()),
     "forecast": lambda fit: forecast_chart(fit.forecast(2)),

@@ -3,6 +3,9 @@ from .charts.backtest import backtest_coverage_table as backtest_coverage_table
 from .charts.backtest import backtest_table as backtest_table
 from .charts.checks import check_chart as check_chart
 from .charts.checks import check_table as check_table
+from .charts.co_occurrence import behavior_rates_table as behavior_rates_table
+from .charts.co_occurrence import co_occurrence_chart as co_occurrence_chart
+from .charts.co_occurrence import co_occurrence_table as co_occurrence_table
 from .charts.counts import counts_chart as counts_chart
 from .charts.counts import counts_table as counts_table
 from .charts.demand_curves import demand_curve_chart as demand_curve_chart
@@ -11,6 +14,8 @@ from .charts.elasticities import elasticity_chart as elasticity_chart
 from .charts.elasticities import elasticity_table as elasticity_table
 from .charts.exploration import exploration_chart as exploration_chart
 from .charts.exploration import exploration_table as exploration_table
+from .charts.feedback import feedback_chart as feedback_chart
+from .charts.feedback import feedback_table as feedback_table
 from .charts.files import save_chart as save_chart
 from .charts.files import save_charts as save_charts
 from .charts.forecast import forecast_chart as forecast_chart
@@ -31,8 +36,8 @@ from .charts.response_curve import response_curve_table as response_curve_table
 from .charts.scenario import scenario_causes_table as scenario_causes_table
 from .charts.scenario import scenario_chart as scenario_chart
 from .charts.scenario import scenario_table as scenario_table
+from .charts.types import types_chart as types_chart
+from .charts.types import types_table as types_table
 from .page.choice_report import choice_report as choice_report
 from .page.crowd_report import crowd_report as crowd_report
 from .page.document import Report as Report
-from .charts.types import types_chart as types_chart
-from .charts.types import types_table as types_table

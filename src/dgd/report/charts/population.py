@@ -70,7 +70,7 @@ def _density_of(
     cohort, part, point = (index.ravel() for index in np.indices(densities.shape))
     return pl.DataFrame(
         {
-            "cohort": [str(cohorts[index]) for index in cohort],
+            "cohort": [str(cohorts[int(index)]) for index in cohort],
             "part": [names[index] for index in part],
             "propensity": grid[point],
             "density": densities.ravel(),

@@ -1,6 +1,7 @@
 """Response types by what they do: how many they are, how often they come, what they show."""
 
 import altair as alt
+import numpy as np
 import polars as pl
 
 from dgd.fit import Fit
@@ -117,18 +118,18 @@ def _shares(table: pl.DataFrame, color: alt.Color) -> alt.LayerChart:
         .mark_text(color="black", fontSize=11)
         .encode(x=alt.X("middle:Q", scale=scale), y=y, text=alt.Text("value:Q", format=".0%"))
     )
-    last = table["type"].max()
+    last = max(table["type"])
     others = (
         alt.Chart()
         .transform_filter(f"!datum.best && datum.type < {last}")
         .mark_tick(color="black", thickness=1.5, opacity=OTHER_SEEDS)
         .encode(x=alt.X("end:Q", scale=scale), y=y, tooltip=told)
     )
-    return alt.layer(bars, others, numbers, data=table)
+    return alt.LayerChart(layer=[bars, others, numbers], data=table)
 
 
 def _rates(table: pl.DataFrame, color: alt.Color, behaviors: tuple[str, ...]) -> alt.LayerChart:
-    most = table["value"].max()
+    most = float(np.max(table["value"].to_numpy()))
     axis = alt.Axis(format="%", tickCount=5)
     x = alt.X("value:Q", title=None, axis=axis, scale=alt.Scale(domain=[0, most], nice=True))
     y = alt.Y(
@@ -147,7 +148,7 @@ def _rates(table: pl.DataFrame, color: alt.Color, behaviors: tuple[str, ...]) ->
         .mark_tick(thickness=1.5, opacity=OTHER_SEEDS)
         .encode(x=x, y=y, color=color, tooltip=told)
     )
-    return alt.layer(others, best, data=table)
+    return alt.LayerChart(layer=[others, best], data=table)
 
 
 def _tooltip() -> list[str]:
