@@ -28,7 +28,7 @@ def knobs(panel: Panel) -> str:
     for knob, label in KNOBS.items():
         if knob == "effort" and not panel.has_effort:
             continue
-        everybody = slider(f"{label}, all", f"{knob}.all", AS_PLANNED, ENDS, STEP, " %")
+        everybody = slider("All together", f"{knob}.all", AS_PLANNED, ENDS, STEP, " %")
         own = "".join(
             folded(f"By {getattr(panel.columns, axis)}", _sliders(panel, knob, axis))
             for axis in ("cohort", "unit")
@@ -69,7 +69,7 @@ def changes_of(fields: Fields, outlook: Outlook) -> tuple[list[Change], str]:
                 continue
             cells = {} if at is None else {f"{axis}s": getattr(panel, f"{axis}s")[at]}
             changes.append(Change(knob, "multiply", share / 100, dates=dates, **cells))
-            words.append(f"{knob} of {label} {share:g} %")
+            words.append(f"{knob} of {label} at {share:g} %")
     for at, feature in enumerate(panel.feature_names):
         how = fields.text(f"feature.{at}.how")
         if how:

@@ -45,7 +45,7 @@ def table_page(desk: Desk, known: str) -> Page:
         + folded("More about its rows", '<div class="grid">' + _more() + "</div>")
     )  # fmt: skip
     body = (
-        f"<h2>The first rows of {table.frame.height:,}</h2>{rows}"
+        f'<section class="card"><h2>The first rows of {table.frame.height:,}</h2>{rows}</section>'
         "<h2>What the columns mean</h2>"
         + form(f"columns?id={quote(known)}", "answer", inside, "Look at it")
         + '<div id="answer" class="answer"></div>'

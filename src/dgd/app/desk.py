@@ -11,6 +11,8 @@ import polars as pl
 from dgd.app.folder import Folder
 from dgd.app.library import Library, Result
 from dgd.app.uploads import UPLOAD_LIMIT
+from dgd.choice.markets import Markets
+from dgd.panel.panel import Panel
 from dgd.report.page.figures import figure, scrolled
 from dgd.tables.html import escaped
 
@@ -75,11 +77,40 @@ class Desk:
         )
 
 
-def sentences(said: Sequence[str], kind: str = "note", most: int = 8) -> str:
-    """Notes and warnings, a paragraph each; of very many the first ones."""
-    told = "".join(f'<p class="{kind}">{escaped(sentence)}</p>' for sentence in said[:most])
-    left = len(said) - most
-    return told + (f'<p class="soft">... and {left} more</p>' if left > 0 else "")
+def sentences(said: Sequence[str], kind: str = "note", most: int = 3) -> str:
+    """Notes and warnings, a paragraph each; of many the others are shown when asked for."""
+    told = "".join(f'<p class="{kind}">{escaped(begun(one))}</p>' for one in said[:most])
+    return told + listed(f"{len(said) - most} more of these", said[most:])
+
+
+def begun(sentence: str) -> str:
+    """A sentence that begins as sentences on a page do."""
+    return sentence[:1].upper() + sentence[1:]
+
+
+def listed(title: str, said: Sequence[str]) -> str:
+    """Sentences that few need, shown when they are asked for."""
+    if not said:
+        return ""
+    inside = "".join(f"<li>{escaped(begun(one))}</li>" for one in said)
+    return f"<details><summary>{escaped(title)}</summary><ul>{inside}</ul></details>"
+
+
+def described(data: Panel | Markets) -> str:
+    """What a fit was made with, in a line."""
+    if isinstance(data, Markets):
+        parts = [(data.markets, "market"), (data.products, "product"), (data.cohorts, "cohort")]
+        return ", ".join(_several(len(labels), word) for labels, word in parts)
+    parts = [(data.units, "unit"), (data.cohorts, "cohort"), (data.behaviors, "behaviour")]
+    return (
+        f"{_several(data.days, data.period.name)} from {data.dates[0]} to {data.dates[-1]}, "
+        + ", ".join(_several(len(labels), word) for labels, word in parts)
+        + f", {_several(int(data.arrivals.sum()), 'arrival')}"
+    )
+
+
+def _several(number: int, word: str) -> str:
+    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"
 
 
 def facts(rows: Sequence[tuple[object, object]]) -> str:

@@ -5,7 +5,7 @@ from urllib.parse import quote
 import polars as pl
 
 from dgd.app.controls import choice, folded, moment, number, text
-from dgd.app.desk import Desk, Page, facts, sentences
+from dgd.app.desk import Desk, Page, described, facts, sentences
 from dgd.app.library import Reading
 from dgd.panel.panel import Panel
 from dgd.report.charts.exploration import exploration_chart, exploration_table
@@ -42,9 +42,9 @@ def data_page(desk: Desk, known: str) -> Page:
         for series, verdict in rows.select("series", "verdict").iter_rows()
     )
     body = (
-        f'<p class="verdict">{escaped(found.verdict)}</p>'
-        + facts([(name, shown_value(value)) for name, value in found.facts.items()])
-        + f'<h2>What the days show</h2><ul class="told">{told}</ul>'
+        f'<section class="card"><p class="verdict">{escaped(found.verdict)}</p>'
+        + facts([(name, _shown(value)) for name, value in found.facts.items()])
+        + f'</section><section class="card"><h2>What the days show</h2><ul class="told">{told}</ul>'
         + desk.charted(
             "exploration",
             exploration_chart(found),
@@ -52,14 +52,18 @@ def data_page(desk: Desk, known: str) -> Page:
             exploration_table(found),
         )
         + desk.folded("Every series in numbers", rows.select(*SHOWN).rename(SHOWN), "series")
-        + "<h2>Fit it</h2>"
+        + "</section><h2>Fit it</h2>"
         + sentences(["Training learns from the first days and is judged on the validation days; "
                      "what comes after is never looked at."], "soft")
         + _form(reading, known)
         + PROGRESS
         + '<div id="answer" class="answer"></div>'
     )  # fmt: skip
-    return Page(reading.name, body, trail=[("./", "Start")], lead=f"{reading.panel}")
+    return Page(reading.name, body, trail=[("./", "Start")], lead=described(reading.panel))
+
+
+def _shown(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else shown_value(value)
 
 
 def _form(reading: Reading, known: str) -> str:

@@ -5,7 +5,7 @@ from urllib.parse import quote
 import polars as pl
 
 from dgd.app.controls import NONE, boxes, choice, folded, form, moment, number
-from dgd.app.desk import Desk, Page, cards, sentences
+from dgd.app.desk import Desk, Page, cards, listed, sentences
 from dgd.app.fields import Fields
 from dgd.app.models import beside, fit_of, known_ahead
 from dgd.forecasting.calibration import checked_levels
@@ -77,7 +77,7 @@ def answer_forecast(desk: Desk, known: str, fields: Fields) -> str:
         + _chart(desk, ahead, by, series)
         + desk.folded("Every day", table, "forecast")
         + sentences(notes)
-        + sentences(ahead.promised(("date", "behavior")), "soft")
+        + listed("What the ranges rest on", ahead.promised(("date", "behavior")))
     )
 
 

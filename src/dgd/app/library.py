@@ -50,6 +50,8 @@ class Reading:
 class KeptScenario:
     """A scenario to compare others with."""
 
+    mark: str
+    """What no other one has."""
     name: str
     words: str
     """What it changes."""

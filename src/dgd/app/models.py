@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
-from dgd.app.desk import Desk, Page, facts, sentences
+from dgd.app.desk import Desk, Page, described, facts, sentences
 from dgd.app.library import OpenModel
 from dgd.choice.fit import ChoiceFit
 from dgd.errors import InputError
@@ -39,7 +39,7 @@ def model_page(desk: Desk, known: str) -> Page:
         + facts(list(_told(model.fit).items()))
         + "".join(desk.folded(title, table) for title, table in model.fit.tables().items())
     )
-    return beside(model, known, "model", model.name, body, lead=f"{model.fit.data}")
+    return beside(model, known, "model", model.name, body, lead=described(model.fit.data))
 
 
 def beside(model: OpenModel, known: str, here: str, title: str, body: str, lead: str = "") -> Page:

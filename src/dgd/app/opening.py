@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import polars as pl
 
-from dgd.app.desk import Desk, Go, Page
+from dgd.app.desk import Desk, Go, Page, described
 from dgd.app.fields import Fields
 from dgd.app.guesses import guessed
 from dgd.app.library import OpenModel, OpenTable
@@ -88,12 +88,12 @@ def _by_name(error: DGDError, file: Path, name: str) -> DGDError:
 def _opened(desk: Desk) -> str:
     models = [
         f'<li><a href="model?id={quote(known)}">{escaped(model.name)}</a> '
-        f'<span class="soft">{escaped(model.fit.data)}</span></li>'
+        f'<span class="soft">{escaped(described(model.fit.data))}</span></li>'
         for known, model in desk.library.models.items()
     ]
     readings = [
         f'<li><a href="data?id={quote(known)}">{escaped(reading.name)}</a> '
-        f'<span class="soft">{escaped(reading.panel)}</span></li>'
+        f'<span class="soft">{escaped(described(reading.panel))}</span></li>'
         for known, reading in desk.library.readings.items()
     ]
     if not models and not readings:

@@ -37,10 +37,10 @@ def prices_page(desk: Desk, known: str) -> Page:
         '<div class="sides"><aside>'
         + form(f"prices?id={quote(known)}", "answer", sliders, "Show", live="yes", at_once="yes")
         + '</aside><div id="answer" class="answer"></div></div>'
-        + "<h2>Demand curves</h2>"
+        + '<section class="card"><h2>Demand curves</h2>'
         + form(f"curves?id={quote(known)}", "curves", boxes("Products", "products", shown), "Draw",
                live="yes", at_once="yes")
-        + '<div id="curves" class="answer"></div>'
+        + '<div id="curves" class="answer"></div></section>'
         + _as_it_is(desk, fit)
     )  # fmt: skip
     lead = "What other prices would sell and earn; 100 % is the price as it is."
@@ -99,7 +99,7 @@ def _as_it_is(desk: Desk, fit: ChoiceFit) -> str:
     )
     shares: pl.DataFrame = fit.predict(kind="polars")
     return (
-        "<h2>As it is</h2>"
+        '<section class="card"><h2>As it is</h2>'
         + desk.folded("Shares and counts", shares, "shares")
         + desk.shown("Elasticities, mean over markets", means, "elasticities over markets")
         + desk.folded("Elasticities in every market", elasticities, "elasticities")
@@ -109,6 +109,7 @@ def _as_it_is(desk: Desk, fit: ChoiceFit) -> str:
             "How many people mind prices how much.",
             sensitivity_table(fit),
         )
+        + "</section>"
     )
 
 

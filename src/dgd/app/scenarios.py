@@ -1,12 +1,13 @@
 """Scenarios: what a change would do, those that are kept, and all of these side by side."""
 
+import secrets
 from urllib.parse import quote
 
 import polars as pl
 
 from dgd.app.changing import changes_of, dates_ahead, knobs
 from dgd.app.controls import folded, form, number, text
-from dgd.app.desk import Desk, Page, cards, sentences
+from dgd.app.desk import Desk, Page, begun, cards, sentences
 from dgd.app.fields import Fields
 from dgd.app.forecasting import DAYS
 from dgd.app.library import KeptScenario, OpenModel
@@ -61,7 +62,7 @@ def answer_scenario(desk: Desk, known: str, fields: Fields) -> str:
     if found is None:
         return NOTHING_YET
     return (
-        f"<h2>{escaped(words)}</h2>"
+        f"<h2>{escaped(begun(words))}</h2>"
         + cards(_totals(found))
         + desk.charted(
             "scenario",
@@ -85,17 +86,16 @@ def keep_scenario(desk: Desk, known: str, fields: Fields) -> str:
     name = fields.text("name") or words
     if name not in model.kept and len(model.kept) >= MOST_KEPT:
         raise InputError(f"{MOST_KEPT} scenarios are kept already; forget one of them first.")
-    model.kept[name] = KeptScenario(name, words, found)
+    model.kept[name] = KeptScenario(secrets.token_hex(8), name, words, found)
     return kept_part(desk, known, model)
 
 
 def forget_scenario(desk: Desk, known: str, fields: Fields) -> str:
     """Forget one that was kept, and show the others."""
     model = desk.library.models.get(known)
-    names = list(model.kept)
-    name = fields.one_of("kept", "Scenario", names)
-    if name is not None:
-        model.kept.pop(name, None)
+    for name, one in list(model.kept.items()):
+        if one.mark == fields.text("kept"):
+            model.kept.pop(name, None)
     return kept_part(desk, known, model)
 
 
@@ -105,14 +105,7 @@ def kept_part(desk: Desk, known: str, model: OpenModel) -> str:
         return ""
     kept = {one.name: one.comparison for one in list(model.kept.values())}
     table = kept_scenarios_table(kept)
-    rows = "".join(
-        f'<li><strong>{escaped(one.name)}</strong> <span class="soft">{escaped(one.words)}</span>'
-        f'<form method="post" action="forget?id={quote(known)}" data-into="kept">'
-        f'<input type="hidden" name="kept" value="{at}">'
-        f'<button class="link" type="submit">Forget<span class="hidden"> {escaped(one.name)}'
-        "</span></button></form></li>"
-        for at, one in enumerate(model.kept.values())
-    )
+    rows = "".join(_kept_row(known, one) for one in list(model.kept.values()))
     return (
         f'<h2>Kept scenarios</h2><ul class="kept">{rows}</ul>'
         + desk.charted(
@@ -123,6 +116,17 @@ def kept_part(desk: Desk, known: str, model: OpenModel) -> str:
             table,
         )
         + desk.shown("Side by side", _side_by_side(table), "scenarios side by side")
+    )
+
+
+def _kept_row(known: str, one: KeptScenario) -> str:
+    words = one.words if one.words != one.name else ""
+    return (
+        f'<li><strong>{escaped(one.name)}</strong> <span class="soft">{escaped(words)}</span> '
+        f'<form method="post" action="forget?id={quote(known)}" data-into="kept">'
+        f'<input type="hidden" name="kept" value="{escaped(one.mark)}">'
+        f'<button class="link" type="submit">Forget<span class="hidden"> {escaped(one.name)}'
+        "</span></button></form></li>"
     )
 
 

@@ -20,7 +20,7 @@ from starlette.types import ASGIApp
 
 from dgd.app.assets import script_or_style
 from dgd.app.columns import read_columns, table_page
-from dgd.app.desk import Desk, Go, Page, sentences
+from dgd.app.desk import Desk, Go, Page, begun, sentences
 from dgd.app.exploring import data_page
 from dgd.app.fields import Fields
 from dgd.app.fitting import FitResponse, Fits, asked_fit
@@ -179,17 +179,12 @@ def _safe(handler: Handler, shown: Callable[[str], str]) -> Handler:
         try:
             return await handler(request)
         except DGDError as error:
-            return HTMLResponse(shown(_sentence(str(error))), REFUSED)
+            return HTMLResponse(shown(begun(in_form_words(str(error)))), REFUSED)
         except Exception:
             traceback.print_exc(file=sys.stderr)
             return HTMLResponse(shown(UNEXPECTED), 500)
 
     return safe
-
-
-def _sentence(said: str) -> str:
-    worded = in_form_words(said)
-    return worded[:1].upper() + worded[1:]
 
 
 def _id(request: Request) -> str:

@@ -3,7 +3,7 @@
 
 const GONE = "The app does not answer any more; start dgd serve again.";
 const STOPPED = "Stopped; nothing of this fit was kept.";
-const running = new WeakMap(); // the request of every form that is under way
+const running = new WeakMap(); // the request under way for every place that an answer goes to
 
 const told = document.getElementById("told");
 const tell = (words) => { told.textContent = words; };
@@ -37,11 +37,10 @@ async function draw(root) {
 const isJson = (answer) => (answer.headers.get("content-type") || "").includes("json");
 
 async function send(form, submitter, byHand) {
-  running.get(form)?.abort();
+  const place = document.getElementById(submitter?.dataset.into || form.dataset.into);
+  running.get(place)?.abort();
   const stop = new AbortController();
-  running.set(form, stop);
-  const into = submitter?.dataset.into || form.dataset.into;
-  const place = document.getElementById(into);
+  running.set(place, stop);
   const action = submitter?.getAttribute("formaction") || form.getAttribute("action");
   place.setAttribute("aria-busy", "true");
   try {
@@ -61,8 +60,8 @@ async function send(form, submitter, byHand) {
   } catch (error) {
     if (error.name !== "AbortError") refuse(place, GONE);
   } finally {
-    if (running.get(form) === stop) {
-      running.delete(form);
+    if (running.get(place) === stop) {
+      running.delete(place);
       place.removeAttribute("aria-busy");
     }
   }

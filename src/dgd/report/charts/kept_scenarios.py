@@ -62,7 +62,7 @@ def kept_scenarios_chart(kept: Mapping[str, ScenarioComparison]) -> alt.FacetCha
         .mark_rule(color="#333333", strokeWidth=1.5)
         .encode(x=alt.X("low percent:Q", title="change in per cent"), x2="high percent:Q", y=y)
     )
-    zero = alt.Chart().mark_rule(color=PLANNED).encode(x=alt.datum(0.0))
+    zero = alt.Chart().mark_rule(color=PLANNED, aria=False).encode(x=alt.datum(0.0))
     header = alt.Header(labelOrient="top", labelAnchor="start", labelFontWeight="bold")
     series = shares["series"].unique(maintain_order=True).to_list()
     return (
