@@ -52,6 +52,24 @@ def test_everything_is_told_as_json(call: list[object], tmp_path: Path) -> None:
     assert len(told["daily"]) == pl.read_parquet(daily).height == 5 * 3
 
 
+def test_charts_are_written_and_named(call: list[object], tmp_path: Path) -> None:
+    folder = tmp_path / "charts"
+    quick = ["--horizons", "1", "--paths", 20, "--charts", folder]
+    told = json.loads(done(*call, *quick, "--json").stdout)
+    files = [folder / f"backtest.{kind}" for kind in ("html", "png", "svg")]
+    assert told["charts"] == [str(file) for file in files]
+    assert all(file.stat().st_size > 5_000 for file in files)
+    opponents = {row["opponent"] for row in told["opponents"]}
+    assert len(opponents) == 4
+
+
+def test_a_folder_that_cannot_be_is_refused_before_the_table_is_read(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    call = ["backtest", tmp_path / "absent.csv", "--behaviors", "click", "--train-end", "x"]
+    refused = run(*call, "--validation-end", "y", "--charts", tmp_path / "file")
+    assert_refused(refused, "is a file; name a folder")
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

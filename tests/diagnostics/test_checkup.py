@@ -61,7 +61,11 @@ def test_the_shell_checks_a_model(small, found, tmp_path):
     told = done("check", tmp_path / "model.dgd", "--charts", tmp_path / "charts")
     assert "error of log-probability" in told.output
     assert found.verdict in " ".join(told.output.split())
-    assert (tmp_path / "charts" / "people.png").stat().st_size > 10_000
+    for name in ("checks", "people"):
+        for kind in ("html", "png", "svg"):
+            file = tmp_path / "charts" / f"{name}.{kind}"
+            assert f"wrote {file}" in told.output
+            assert file.stat().st_size > 10_000
     machine = json.loads(done("check", tmp_path / "model.dgd", "--json").output)
     assert machine["enough_nodes"]
     assert machine["bounds_hold"]
@@ -69,6 +73,7 @@ def test_the_shell_checks_a_model(small, found, tmp_path):
         title: table.height for title, table in found.tables.items()
     }
     assert len(machine["summary"]) == found.summary().height
+    assert machine["charts"] == []
 
 
 @pytest.mark.long

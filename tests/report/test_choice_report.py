@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import altair as alt
 import numpy as np
 import polars as pl
 import pytest
@@ -16,7 +17,7 @@ from dgd.report import (
     sensitivity_table,
 )
 from dgd.runtime import computing
-from support.random_choice import SIZES, make, random_demand, random_fit
+from support.random_choice import SIZES, make, offers_table, random_demand, random_fit
 from support.refusals import refused
 
 
@@ -67,6 +68,39 @@ def test_curves_span_the_prices_a_product_was_offered_at(fit: ChoiceFit):
         assert (asked.min(), asked.max()) == pytest.approx((known.min(), known.max()))
     with refused("'q'"):
         demand_curve_table(fit, ["q"])
+
+
+def moved(**prices: tuple[float, float]) -> ChoiceFit:
+    """A fit of markets in which products have other prices: times a number, plus another."""
+    table = offers_table()
+    for product, (times, plus) in prices.items():
+        own = pl.col("product") == product
+        price = pl.when(own).then(pl.col("price") * times + plus).otherwise("price")
+        table = table.with_columns(price.alias("price"))
+    return random_fit(make(table, sizes=SIZES))
+
+
+def panels_of(chart: alt.TopLevelMixin) -> list[str]:
+    """Titles of the products that have panels of their own."""
+    made = chart.to_dict()
+    return [part["title"]["text"] for part in made.get("concat", [])]
+
+
+def test_products_of_alike_prices_share_their_axes(fit: ChoiceFit):
+    chart = demand_curve_chart(fit, ["a", "b"], [1.0, 2.0, 3.0])
+    assert panels_of(chart) == []
+    assert "product" in str(chart.to_dict()["vconcat"][0]["layer"][0]["encoding"]["color"])
+
+
+@pytest.mark.parametrize("prices", [{"a": (100.0, 0.0)}, {"a": (1.0, 50.0)}])
+def test_products_far_apart_have_panels_of_their_own(prices: dict[str, tuple[float, float]]):
+    chart = demand_curve_chart(moved(**prices))
+    assert panels_of(chart) == ["a", "b", "c", "d"]
+    spec = chart.to_dict()
+    for product, part in zip("abcd", spec["concat"], strict=True):
+        for panel in part["vconcat"]:
+            rows = spec["datasets"][panel["data"]["name"]]
+            assert {row["product"] for row in rows} == {product}
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,18 @@ def test_the_opponent_is_the_best_of_the_others(result: Backtest) -> None:
         assert [row[name] for name in expected._fields] == pytest.approx(list(expected))
 
 
+def test_every_opponent_has_a_row_and_the_best_is_one_of_them(result: Backtest) -> None:
+    each, best = result.opponents("polars"), result.comparison("polars")
+    assert each.columns == best.columns
+    assert each.height == 2 * best.height
+    assert set(each["opponent"]) == {"last", "slow"}
+    assert each.join(best, on=best.columns, how="semi", nulls_equal=True).height == best.height
+    lowest = each.group_by("horizon", "metric", maintain_order=True).agg(
+        pl.col("opponent_score").min()
+    )
+    assert lowest["opponent_score"].to_list() == best["opponent_score"].to_list()
+
+
 def test_dgd_is_the_model_in_question_wherever_it_stands() -> None:
     rng = np.random.default_rng(1)
     table = compare_with_best(by_origin(a=rng.normal(3, 1, 9).tolist(), dgd=[1.0] * 9))

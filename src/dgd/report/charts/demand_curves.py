@@ -10,6 +10,7 @@ from jaxtyping import Float
 
 from dgd.choice import ChoiceFit, Markets
 from dgd.errors import InputError
+from dgd.report.charts.colors import label_scale
 from dgd.tables.labels import Label
 
 PRICES_TRIED = 25
@@ -21,6 +22,9 @@ TITLES = {
     "revenue of all": "revenue of all products",
 }
 """The measures, and what the axes call them."""
+WIDTH, NARROW, IN_A_ROW = 560, 190, 3
+MOST_SQUEEZED = 3.0
+"""How many times wider than a product's own prices those of another on its axis may be."""
 
 
 def demand_curve_table(
@@ -63,16 +67,43 @@ def demand_curve_chart(
     products: Sequence[Label] | None = None,
     prices: Sequence[float] | np.ndarray | None = None,
     markets: Markets | None = None,
-) -> alt.VConcatChart:
+) -> alt.ConcatChart | alt.VConcatChart:
     """What each price sells and earns: a line per product, a band between the seeds' extremes.
 
-    The arguments are those of `demand_curve_table`.
+    Products whose prices are far apart have panels and axes of their own. The arguments are those
+    of `demand_curve_table`.
     """
     table = demand_curve_table(fit, products, prices, markets)
+    title = "Demand when one price moves: mean over seeds, and their range"
     named = table["product"].unique(maintain_order=True).to_list()
+    colors = label_scale(named)
+    if not _far_apart(table):
+        legend = alt.Legend(symbolType="stroke", symbolOpacity=1.0, symbolStrokeWidth=3)
+        color = alt.Color("product:N", title="product", scale=colors, legend=legend)
+        return alt.vconcat(*_measures(table, color, WIDTH)).properties(title=title)
+    unnamed = alt.Color("product:N", scale=colors, legend=None)
+    each = [
+        alt.vconcat(
+            *_measures(table.filter(pl.col("product") == product), unnamed, NARROW)
+        ).properties(title=alt.TitleParams(product, anchor="start"))
+        for product in named
+    ]
+    return alt.concat(*each, columns=IN_A_ROW, spacing=40).properties(title=title)
+
+
+def _far_apart(table: pl.DataFrame) -> bool:
+    """Whether curves on one axis of prices would be squeezed, or leave a gap between them."""
+    price = pl.col("price")
+    spans = table.group_by("product").agg(low=price.min(), high=price.max()).sort("low")
+    low, high = spans["low"].to_numpy(), spans["high"].to_numpy()
+    squeezed = (high - low).max() > MOST_SQUEEZED * (high - low).min()
+    gap = (low[1:] > np.maximum.accumulate(high)[:-1]).any()
+    return bool(spans.height > 1 and (squeezed or gap))
+
+
+def _measures(table: pl.DataFrame, color: alt.Color, width: int) -> list[alt.LayerChart]:
+    """A panel for each measure."""
     x = alt.X("price:Q", title="price of the product", scale=alt.Scale(zero=False, nice=False))
-    legend = alt.Legend(symbolType="stroke", symbolOpacity=1.0, symbolStrokeWidth=3)
-    color = alt.Color("product:N", title="product", sort=named, legend=legend)
     panels = []
     for measure, title in TITLES.items():
         base = alt.Chart(table.filter(pl.col("measure") == measure)).encode(x=x, color=color)
@@ -81,10 +112,8 @@ def demand_curve_chart(
         band = base.mark_area(opacity=0.2, line=False).encode(
             y=alt.Y("lowest:Q", title=title), y2="highest:Q"
         )
-        panels.append(alt.layer(band, line).properties(width=560, height=150))
-    return alt.vconcat(*panels).properties(
-        title="Demand when one price moves: mean over seeds, and their range"
-    )
+        panels.append(alt.LayerChart(layer=[band, line], width=width, height=150))
+    return panels
 
 
 def _sold_most(fit: ChoiceFit, markets: Markets) -> list[Label]:
