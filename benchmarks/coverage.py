@@ -29,6 +29,7 @@ import polars as pl
 
 from dgd.arena.contest import HORIZONS, SEEDS
 from dgd.arena.contestants import SIMPLE, TRAINED
+from dgd.arena.sections import with_section
 from dgd.arena.windows import LOADERS, windows_in
 from dgd.datasets import Dataset
 from dgd.estimator import DGD
@@ -223,8 +224,7 @@ def main() -> None:
         write_atomically(given.json.absolute(), json.dumps(rows.to_dicts(), indent=1).encode())
     if given.results is not None:
         text = given.results.read_text("utf-8") if given.results.is_file() else ""
-        before = text.split(TITLE, maxsplit=1)[0].rstrip()
-        write_atomically(given.results.absolute(), f"{before}\n\n{page(rows)}".encode())
+        write_atomically(given.results.absolute(), with_section(text, page(rows)).encode())
 
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@ from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
 NAMESPACE = "http://www.w3.org/1998/Math/MathML"
-HATS = {"ˆ", "^", "~", "ˉ", "˙"}
+HATS = {"\u02c6", "^", "~", "\u02c9", "\u02d9"}
+"""Hat, tilde, bar and dot, as the converter writes them."""
 
 
 def mathml(formula: str, *, block: bool = False) -> str:

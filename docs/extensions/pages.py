@@ -16,6 +16,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 BLOCK = re.compile(r"^```python\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
+OUTPUT = """
+````{{code-block}} text
+:class: output
+
+{}
+````
+"""
 WIDE = {"POLARS_FMT_MAX_COLS": "12", "POLARS_TABLE_WIDTH": "100", "POLARS_FMT_STR_LEN": "60"}
 
 
@@ -51,7 +58,7 @@ def with_output(text: str, printed: Sequence[str]) -> str:
 
     def shown(block: re.Match[str]) -> str:
         output = next(told).rstrip()
-        return block[0] + (f"\n```{{code-block}} text\n:class: output\n\n{output}\n```\n" if output else "")
+        return block[0] + (OUTPUT.format(output) if output else "")
 
     return BLOCK.sub(shown, text)
 
@@ -69,8 +76,9 @@ def run_all(docs: Path, names: Sequence[str], kept: Path) -> dict[str, list[str]
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     wide()
+    texts = {name: (docs / f"{name}.md").read_text("utf-8") for name in names}
     with contextlib.chdir(folder):
-        printed = {name: list(run((docs / f"{name}.md").read_text("utf-8"), name)) for name in names}
+        printed = {name: list(run(text, name)) for name, text in texts.items()}
     shutil.rmtree(pictures, ignore_errors=True)
     pictures.mkdir()
     for drawn in folder.glob("*.svg"):

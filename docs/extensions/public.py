@@ -33,9 +33,7 @@ def _resolved(
         return None
     domain = env.get_domain("py")
     for role in ("class", "func", "data", "obj"):
-        made = domain.resolve_xref(
-            env, node["refdoc"], app.builder, role, target, node, content
-        )
+        made = domain.resolve_xref(env, node["refdoc"], app.builder, role, target, node, content)
         if made is not None:
             return made
     return None

@@ -12,7 +12,7 @@ import dgd
 from dgd.arena import arena, totals_alone, windows
 from dgd.arena import page as pages
 from dgd.arena.contest import ROW, Contest
-from dgd.arena.page import TITLE, section_of
+from dgd.arena.page import TITLE
 from dgd.arena.windows import FIRST_SHEET, LOADERS, windows_in
 from support.real_data import real_data
 from support.shell import assert_refused, done, run
@@ -62,8 +62,6 @@ def test_the_arena_is_printed_and_its_rows_and_page_are_kept(small, tmp_path: Pa
     assert page.read_text().startswith(f"# Tables\n\nof the paper\n\n{TITLE}\n")
     assert "Windows: small." in page.read_text()
     assert "of last time" not in page.read_text()
-    assert section_of(page.read_text()).startswith(TITLE)
-    assert section_of("# Tables") == ""
 
 
 def test_the_benchmark_is_the_same_arena(monkeypatch, capsys) -> None:

@@ -5,12 +5,13 @@ from collections.abc import Iterable
 import polars as pl
 
 from dgd.arena.metrics import AS_DIFFERENCE, METRICS, is_difference
+from dgd.arena.sections import with_section
 from dgd.arena.standing import standings, taken_away
 
 TAKEN_AWAY_TITLE = "take-away: the change without one part"
 
 TITLE = "## The accuracy arena"
-"""What the section begins with; of a page of results the paper's tables stand before it."""
+"""What the section of a page of results begins with."""
 
 HEAD = f"""\
 {TITLE}
@@ -44,18 +45,8 @@ def shown_tables(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
 
 
 def joined(text: str, rows: pl.DataFrame) -> str:
-    """A page of results with this arena in the place of the one before, or behind the rest;
-    sections that follow it stay."""
-    before, _, old = text.partition(TITLE)
-    _, heading, after = old.partition("\n## ")
-    return "\n".join(
-        part for part in (before.rstrip() + "\n", page(rows), heading[1:] + after) if part.strip()
-    )
-
-
-def section_of(text: str) -> str:
-    """The arena of a page of results, as it stands there; nothing where there is none."""
-    return TITLE + text.split(TITLE, 1)[1] if TITLE in text else ""
+    """A page of results with this arena in the place of the one before, or behind the rest."""
+    return with_section(text, page(rows))
 
 
 def page(rows: pl.DataFrame) -> str:

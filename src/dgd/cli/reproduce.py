@@ -79,8 +79,8 @@ def reproduce(
 
 
 def _page(tables: dict[str, pl.DataFrame], everything: bool, before: str) -> str:
-    """The page of results; an arena that stood on it `before` stays."""
-    from dgd.arena.page import section_of
+    """The page of results; sections of other commands that stood on it `before` stay."""
+    from dgd.arena.sections import with_others_of
     from dgd.paper.notes import CLAIMS, HEAD, NOTES
 
     parts = ["# The paper's tables, computed here", "", HEAD]
@@ -97,5 +97,4 @@ def _page(tables: dict[str, pl.DataFrame], everything: bool, before: str) -> str
             shown = ["" if value is None else shown_number(value) for value in found]
             cells = [row["model"], row["window"], row["metric"], *shown]
             parts.append(f"| {' | '.join(cells)} |")
-    arena = section_of(before)
-    return "\n".join(parts) + (f"\n\n{arena}" if arena else "\n")
+    return with_others_of(before, "\n".join(parts))
