@@ -17,7 +17,10 @@ import pytest
 import vl_convert
 
 import dgd
+from dgd.baselines import LastDayHistory
 from dgd.report import (
+    backtest_chart,
+    check_chart,
     co_occurrence_chart,
     counts_chart,
     demand_curve_chart,
@@ -26,6 +29,7 @@ from dgd.report import (
     feedback_chart,
     forecast_chart,
     plan_chart,
+    response_curve_chart,
     save_chart,
     scenario_chart,
     sensitivity_chart,
@@ -33,6 +37,7 @@ from dgd.report import (
 )
 from dgd.report.charts.drawable import drawable
 from dgd.report.charts.page import ACTIONS, json_in_script
+from support.made_up_checkup import checkup
 from support.random_choice import make, offers_table, random_fit
 from support.relabelled import relabelled
 from support.shaken import shaken
@@ -125,6 +130,13 @@ def with_effort(fit: dgd.Fit) -> dgd.Fit:
     return replace(fit, panel=replace(fit.panel, has_effort=True))
 
 
+def named_forecasters(fit: dgd.Fit) -> dgd.Backtest:
+    """A backtest whose forecasters bear the names of the cohorts."""
+    ends = {"train_end": fit.panel.dates[27], "validation_end": fit.panel.dates[34]}
+    named = {str(label): LastDayHistory() for label in fit.panel.cohorts}
+    return dgd.backtest(fit.panel, named, horizons=[1], paths=10, **ends)
+
+
 def choice_fit_with(labels: list[str]) -> dgd.choice.ChoiceFit:
     """A fit of demand whose products, cohorts and columns bear `labels`."""
     products = dict(zip("abcd", [*labels, "last"], strict=True))
@@ -148,6 +160,8 @@ CHARTS: dict[str, Callable[[dgd.Fit], alt.TopLevelMixin]] = {
     "plan": lambda fit: plan_chart(
         with_effort(fit).plan(12, "arrivals", horizon=1, starts=1, after=0)
     ),
+    "response curve": lambda fit: response_curve_chart(with_effort(fit), [0.5, 1.0], 1),
+    "backtest": lambda fit: backtest_chart(named_forecasters(fit)),
 }
 DEMAND_CHARTS: dict[str, Callable[[dgd.choice.ChoiceFit], alt.TopLevelMixin]] = {
     "demand": demand_curve_chart,
@@ -188,6 +202,17 @@ def test_characters_without_a_picture_are_written_out(drawn: dgd.Simulated, tmp_
         assert expected <= drawn_texts(page_of(chart, tmp_path).spec), name
     save_chart(charts["counts"], tmp_path / "chart.png")
     assert (tmp_path / "chart.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("label", [*TEXTS, r"\x1b[31mred"])
+def test_labels_in_warnings_are_text(label: str, tmp_path: Path) -> None:
+    given = label.replace(r"\x1b", "\x1b")
+    made = checkup((1, "components coincide", f"cohort {given}", 0.1, "fit with fewer"))
+    page = page_of(check_chart(made), tmp_path)
+    assert len(page.scripts) == 3
+    in_a_line = " ".join(label.split())
+    assert any(in_a_line in text for text in drawn_texts(page.spec))
+    assert all(re.fullmatch(r"[a-z ]+", field) for field in fields_of(page.spec))
 
 
 def titled(title: str) -> alt.Chart:
