@@ -13,9 +13,10 @@ from dgd.choice.surplus import warn_of_careless
 from dgd.errors import InputError, few
 from dgd.panel.grids import label_indices
 from dgd.tables.frames import from_polars
+from dgd.tables.html import html_summary
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """Demand in two versions of the same markets; every table has one row per measure, with
     the columns `base`, `changed` and `difference`."""
@@ -75,8 +76,12 @@ class Comparison:
         """Products sold, revenue and consumer surplus of all markets together."""
         if not self._only_prices_change:
             warn_of_careless(self.base.parameters, self._surplus_gained)
+        return from_polars(self._total(), kind or self.base.markets.kind)
+
+    def _total(self) -> pl.DataFrame:
         table = self._by_market().group_by("measure", maintain_order=True)
-        return self._shown(table.agg(pl.col("value", "value new").sum()), kind)
+        found: pl.DataFrame = self._shown(table.agg(pl.col("value", "value new").sum()), "polars")
+        return found
 
     @property
     def _only_prices_change(self) -> bool:
@@ -89,6 +94,20 @@ class Comparison:
     @property
     def _surplus_gained(self) -> Float[np.ndarray, "seed market cohort node"]:
         return self.changed.surplus_at_nodes - self.base.surplus_at_nodes
+
+    def __repr__(self) -> str:
+        moved = ", ".join(
+            f"{measure} {difference:+,.2f}"
+            for measure, difference in self._total().select("measure", "difference").iter_rows()
+        )
+        return f"Comparison({len(self.base.markets.markets)} markets: {moved})"
+
+    def _repr_html_(self) -> str:
+        tables = {
+            "All markets together": self._total(),
+            "Every product": self.products("polars"),
+        }
+        return html_summary(repr(self), (), tables)
 
     def _by_market(self) -> pl.DataFrame:
         before, after = (_of_market(demand) for demand in (self.base, self.changed))

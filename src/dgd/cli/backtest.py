@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import polars as pl
 import typer
 
 from dgd.cli.commands import DIVERGED
-from dgd.cli.console import out, print_json, show, training_bars, warnings_in_a_line, wrote
+from dgd.cli.console import out, print_json, say, show, training_bars, warnings_in_a_line, wrote
 from dgd.cli.options import AsJson, ChartFolder, ModelOptions, PanelOptions, RangeOptions
 from dgd.cli.values import names, whole_numbers
 from dgd.errors import InputError
@@ -21,16 +20,6 @@ if TYPE_CHECKING:
 
 NEURAL = "deepar-joint, gru-full, gru-restricted"
 MODELS = "dgd,training-history,last-day,smoothed-history,slow-history,weekday-history"
-SHOWN = {
-    "joint_nll": "joint NLL",
-    "mean_brier": "Brier",
-    "cohort_rate_mae": "cohort rates (pp)",
-    "pair_mae": "pairs (pp)",
-    "behavior_count_mae": "behaviour counts",
-    "arrival_mae": "arrivals",
-    "arrival_crps": "CRPS",
-}
-"""The scores a person sees; --json and --output give all of them."""
 
 
 def backtest(
@@ -85,10 +74,8 @@ def backtest(
     if as_json:
         print_json({**result.payload(), "charts": files})
     else:
-        _print(panel, scores)
-        _print_ranges(result.ranges("polars"))
-        for sentence in result.verdict():
-            out.print(sentence, soft_wrap=True)
+        _print(result)
+        say(result.verdict())
         wrote(*written, *files)
     if "dgd" in result.diverged:
         raise typer.Exit(DIVERGED)
@@ -123,23 +110,14 @@ def _chosen(models: str, model: "Forecaster") -> Mapping[str, "Forecaster"]:
     return {name: known[name] for name in names(models)}
 
 
-def _print(panel: object, scores: pl.DataFrame) -> None:
-    out.print(f"{panel}")
-    for (horizon,), part in scores.group_by("horizon", maintain_order=True):
-        wide = part.filter(pl.col("metric").is_in(list(SHOWN))).pivot(
-            "metric", index="model", values="mean"
-        )
-        columns = [pl.col(metric).alias(SHOWN[metric]) for metric in SHOWN if metric in wide]
-        pairs = part["origins"][0]
-        show(f"{horizon} ahead, {pairs} origins, lower is better", wide.select("model", *columns))
-
-
-def _print_ranges(ranges: pl.DataFrame) -> None:
-    """What ranges of daily totals cover, on the mean over arrivals and behaviours."""
-    for (horizon,), part in ranges.group_by("horizon", maintain_order=True):
-        each = part.group_by("model", "level", maintain_order=True)
-        means = each.agg(pl.col("coverage").mean() * 100, pl.col("width", "crps", "energy").mean())
-        wide = means.pivot("level", index=["model", "crps", "energy"], values="coverage")
-        covers = {f"{level}": f"{level:g}% covers" for level in part["level"].unique().sort()}
-        columns = ["model", *covers.values(), "crps", "energy"]
-        show(f"Ranges of daily totals, {horizon} ahead", wide.rename(covers).select(columns))
+def _print(result: "Backtest") -> None:
+    """Every table of the result, a horizon at a time."""
+    out.print(f"{result.panel}")
+    for title, table in result.shown().items():
+        what, _, remark = title.partition(", ")
+        for (horizon,), part in table.group_by("horizon", maintain_order=True):
+            said = [f"{what}, {horizon} ahead"]
+            if "origins" in part.columns:
+                said.append(f"{part['origins'][0]} origins")
+            said += [remark] if remark else []
+            show(", ".join(said), part.drop("horizon", "origins", strict=False))

@@ -1,10 +1,9 @@
 """What every command shares: tables in and out, progress, JSON, exit codes."""
 
 import json
-import math
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -56,26 +55,6 @@ def show(title: str, table: pl.DataFrame, most: int = 24) -> None:
         out.print(f"... and {table.height - most} more rows")
 
 
-def four_figures(*columns: pl.Series) -> list[pl.Series]:
-    """Numbers of columns that are read together, to four figures of the largest and right-aligned;
-    what is far smaller is next to nothing."""
-    known = [abs(x) for column in columns for x in column if x is not None and math.isfinite(x)]
-    largest = max(known, default=0.0)
-    decimals = max(0, min(12, 3 - math.floor(math.log10(largest)))) if largest > 0 else 0
-    shown = [[_rounded(value, decimals) for value in column] for column in columns]
-    width = max((len(text) for column in shown for text in column), default=0)
-    return [
-        pl.Series(column.name, [text.rjust(width) for text in texts], pl.String)
-        for column, texts in zip(columns, shown, strict=True)
-    ]
-
-
-def _rounded(value: float | None, decimals: int) -> str:
-    if value is None or not math.isfinite(value):
-        return ""
-    return f"{round(value, decimals) + 0.0:,.{decimals}f}"
-
-
 def wrote(*files: Path | str) -> None:
     """Name the files that were written, each in one line however long its name."""
     for file in files:
@@ -120,14 +99,10 @@ def working(words: str, quiet: bool) -> Iterator[None]:
         yield
 
 
-def tell(notes: Sequence[str], warnings: Sequence[str], most: int = 8) -> None:
-    """Print what was assumed and what goes beyond the data, a sentence each."""
-    said = [f"note: {sentence}" for sentence in notes]
-    said += [f"warning: {sentence}" for sentence in warnings[:most]]
-    for sentence in said:
+def say(sentences: Iterable[str]) -> None:
+    """Print sentences, each in one line however long."""
+    for sentence in sentences:
         out.print(sentence, soft_wrap=True)
-    if len(warnings) > most:
-        out.print(f"... and {len(warnings) - most} more warnings")
 
 
 @contextmanager

@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from dgd.cli.console import out, print_json, show, wrote
 from dgd.cli.options import AsJson, ChartFolder, PanelOptions
 from dgd.files.atomic import ready_folder
@@ -12,17 +10,6 @@ from dgd.tables.showing import shown_value
 
 if TYPE_CHECKING:
     from dgd.panel.exploration.exploring import Exploration
-
-SHOWN = {
-    "series": "series",
-    "mean": "mean",
-    "variance_ratio": "ratio",
-    "cell_variance_ratio": "cell ratio",
-    "autocorrelation": "lag 1",
-    "cell_autocorrelation": "cell lag 1",
-    "chance_band": "band",
-}
-"""The columns a person sees; --json gives all of them."""
 
 
 def explore(
@@ -46,16 +33,10 @@ def explore(
         return
     for name, value in found.facts.items():
         out.print(f"{name}: {shown_value(value)}")
-    rows: pl.DataFrame = found.to_frame("polars")
-    needed = f"{panel.period.name}s_needed"
-    columns = {**SHOWN, needed: "needed"}
-    show(
-        "Variance over what chance gives, and lag-1 autocorrelation",
-        rows.select(*columns).rename(columns),
-    )
-    for series, verdict in rows.select("series", "verdict").iter_rows():
-        out.print(f"{series}: {verdict}")
-    out.print(found.verdict)
+    for title, shown in found.shown().items():
+        show(title, shown)
+    for sentence in found.sentences():
+        out.print(sentence)
     wrote(*files)
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dgd.cli.console import out, print_json, show, wrote
+from dgd.cli.console import out, print_json, say, show, wrote
 from dgd.cli.options import AheadOptions, ChartFolder, DrawSeed, Levels, TableFile
 from dgd.cli.values import names, whole_numbers
 from dgd.errors import InputError
@@ -59,8 +59,7 @@ def forecast(
         return
     if output is None:
         show(f"Expected counts after {ahead.origin}", table, most=60)
-        for sentence in ahead.promised(kept):
-            out.print(sentence, soft_wrap=True)
+        say(ahead.promised(kept))
     else:
         out.print(f"{ahead}")
         wrote(output)

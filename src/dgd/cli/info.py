@@ -1,7 +1,7 @@
 """`dgd info`: what is in a model file."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -24,16 +24,7 @@ def info(
         print_json(fit.payload())
         return
     out.print(f"{fit.holds}: {fit.data}")
-    for name, value in fit.facts().items():
-        _tell(name, value)
+    for sentence in fit.sentences():
+        out.print(sentence)
     for title, table in fit.tables().items():
         show(title, table)
-
-
-def _tell(name: str, value: Any) -> None:
-    """One fact in a line; what the line above or a table says already is left out."""
-    if name == "ranges":
-        for part, dates in value.items():
-            out.print(f"{part}: {dates}")
-    elif name == "settings":
-        out.print("settings: " + ", ".join(f"{key} {given}" for key, given in value.items()))

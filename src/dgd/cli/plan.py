@@ -3,10 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import polars as pl
 import typer
 
-from dgd.cli.console import four_figures, out, print_json, show, tell, working, wrote
+from dgd.cli.console import print_json, say, show, working, wrote
 from dgd.cli.options import AheadOptions, AsJson, ChartFolder, DrawSeed, TableFile
 from dgd.cli.plan_inputs import TermOptions
 from dgd.files.atomic import ready_folder
@@ -33,6 +32,7 @@ def plan(
     Example: dgd plan model.dgd --budget 1000 --objective buy=1,arrivals=0.1 --horizon 28
     """
     from dgd.learning.seeds import checked_seeds
+    from dgd.scenarios.shown import shown_efforts
 
     checked_seeds([seed])
     terms = given.read()
@@ -50,36 +50,22 @@ def plan(
         print_json({**payload, "charts": files})
         return
     if output is None:
-        show("Effort as planned, as it is now, and spread evenly", _efforts(table), most=60)
+        efforts = shown_efforts(table)
+        show("Effort as planned, as it is now, and spread evenly", efforts, most=60)
     _print(found)
     wrote(*([] if output is None else [output]), *files)
 
 
 def _print(found: "Plan") -> None:
-    show("What it brings", _side_by_side(found.summary("polars")))
-    for sentence in found.rest or ("no day rests.",):
-        out.print(sentence, soft_wrap=True)
+    from dgd.scenarios.shown import shown_spreads, told
+
+    show("What it brings", shown_spreads(found.summary("polars")))
+    say(found.rest or ("no day rests.",))
     next_ones = found.learn_next("polars").drop("objective_in_doubt")
     show("What to vary next, the most useful first", next_ones, most=6)
     starts = found.starts("polars").drop("status").rename({"objective_at_start": "at start"})
     show("Starts of the solver", starts)
-    tell(found.notes, found.warnings)
-
-
-def _side_by_side(summary: pl.DataFrame) -> pl.DataFrame:
-    """The three spreads as columns, for behaviours may be many."""
-    measures = summary.drop("spread")
-    spreads = summary["spread"].to_list()
-    rows = [
-        {"": name.replace("_", " ").replace(" percent", ", %")}
-        | dict(zip(spreads, four_figures(measures[name])[0], strict=True))
-        for name in measures.columns
-    ]
-    return pl.DataFrame(rows)
-
-
-def _efforts(table: pl.DataFrame) -> pl.DataFrame:
-    return table.with_columns(four_figures(*(table[name] for name in ("effort", "now", "even"))))
+    say(told(found.notes, found.warnings))
 
 
 def _drawn(found: "Plan", folder: Path | None) -> list[str]:

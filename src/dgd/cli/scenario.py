@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import polars as pl
 import typer
 
-from dgd.cli.console import four_figures, print_json, show, tell, working, wrote
+from dgd.cli.console import print_json, say, show, working, wrote
 from dgd.cli.options import AheadOptions, AsJson, ChartFolder, DrawSeed, Levels, TableFile
 from dgd.cli.values import names, whole_numbers
 from dgd.errors import InputError
@@ -18,9 +18,6 @@ from dgd.tables.refusing import ROW, number_rows, refuse_empty, require_columns
 if TYPE_CHECKING:
     from dgd.panel.panel import Panel
     from dgd.scenarios.comparison import ScenarioComparison
-
-CAUSES = ("contacts", "other people", "other answers", "fatigue")
-"""The causes in short, in the order of `scenarios.causes.CAUSES`."""
 
 
 def scenario(
@@ -47,6 +44,7 @@ def scenario(
     from dgd.forecasting.calibration import checked_levels
     from dgd.learning.seeds import checked_seeds
     from dgd.scenarios.drawing import refuse_paths
+    from dgd.scenarios.shown import told
 
     wanted, kept = checked_levels(whole_numbers(levels, "levels")), names(by)
     refuse_paths(paths)
@@ -72,10 +70,9 @@ def scenario(
     if as_json:
         print_json({**found.payload(), "totals": totals.to_dicts(), "charts": files})
         return
-    dates = found.outlook.dates
-    show(f"Totals of {dates[0]} to {dates[-1]}", _shown(totals, found), most=60)
-    show("The difference and its causes", _causes(found))
-    tell(found.notes, found.warnings)
+    for title, table in found.shown(kept).items():
+        show(title, table, most=60)
+    say(told(found.notes, found.warnings))
     wrote(*([] if output is None else [output]), *files)
 
 
@@ -100,35 +97,6 @@ def _refuse_other_axes(by: list[str], panel: "Panel") -> None:
     strange = [name for name in by if name not in known]
     if strange:
         raise InputError(f'by names "{strange[0]}"; totals are by unit, by cohort or by both.')
-
-
-def _shown(totals: pl.DataFrame, found: "ScenarioComparison") -> pl.DataFrame:
-    """The totals as a person reads them, with the narrowest range of the difference."""
-    before, more = totals["baseline"], totals["difference"]
-    shares = [100 * b / a if a > 0 else None for a, b in zip(before, more, strict=True)]
-    per_cent = ["" if share is None else f"{share:+,.1f}" for share in shares]
-    planned, changed = four_figures(before, totals["changed"])
-    columns = [
-        planned.alias("planned"),
-        changed,
-        four_figures(more)[0].alias("change"),
-        pl.Series("%", per_cent, pl.String),
-    ]
-    if found.drawn is not None:
-        level = found.levels[0]
-        ends = four_figures(*(totals[f"difference_{end}_{level:g}"] for end in ("low", "high")))
-        both = [f"{low.strip()} to {high.strip()}" for low, high in zip(*ends, strict=True)]
-        columns.append(pl.Series(f"{level:g} % range", both, pl.String))
-    labels = totals.columns[: totals.columns.index("baseline")]
-    return totals.select(labels).with_columns(columns)
-
-
-def _causes(found: "ScenarioComparison") -> pl.DataFrame:
-    """The split with headings that stand side by side."""
-    split: pl.DataFrame = found.split("total", "polars")
-    difference, *causes = four_figures(*split.drop("series"))
-    named = [one.alias(heading) for one, heading in zip(causes, CAUSES, strict=True)]
-    return split.select("series").with_columns(difference, *named)
 
 
 def _drawn(found: "ScenarioComparison", folder: Path | None) -> list[str]:

@@ -20,6 +20,7 @@ from dgd.diagnostics.propagation import HORIZON, error_propagation, state_limits
 from dgd.diagnostics.supervision import counts_against_events
 from dgd.diagnostics.tilting import tilting_table
 from dgd.fit import Fit
+from dgd.tables.html import html_summary
 
 NODES, BOUNDS, PATH, REACH, READOUTS, EVENTS, PEOPLE = (
     "More nodes, same parameters",
@@ -30,9 +31,10 @@ NODES, BOUNDS, PATH, REACH, READOUTS, EVENTS, PEOPLE = (
     "Counts against events",
     "People there and people seen",
 )
+WORST = "Worst of all seeds"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Checkup:
     """What was checked, as tables under the titles a report gives them."""
 
@@ -65,6 +67,13 @@ class Checkup:
             "tables": {title: table.to_dicts() for title, table in self.tables.items()},
             "warnings": self.warnings.to_dicts(),
         }
+
+    def __repr__(self) -> str:
+        return f"Checkup({self.verdict})"
+
+    def _repr_html_(self) -> str:
+        care = {"Read with care": self.warnings} if self.warnings.height else {}
+        return html_summary("Checkup", [self.verdict], {WORST: self.summary(), **care})
 
     def summary(self) -> pl.DataFrame:
         """One row per check: the worst figure of all seeds, what it is held against, and whether

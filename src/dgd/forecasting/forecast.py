@@ -1,7 +1,7 @@
 """Forecast: expected counts for the days after an origin, and their ranges, as tables."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,11 @@ from jaxtyping import Float
 from dgd.errors import InputError
 from dgd.forecasting.asked import Asked
 from dgd.forecasting.ranges import Ranges
+from dgd.forecasting.shown import shown_totals
 from dgd.model.patterns import behavior_bits
 from dgd.panel.panel import Panel
 from dgd.tables.frames import from_polars
+from dgd.tables.html import html_summary
 
 CELLS = ("date", "unit", "cohort", "behavior")
 """Everything kept apart."""
@@ -212,3 +214,16 @@ class Forecast:
             f"Forecast({self.dates[0]} to {self.dates[-1]} from {self.origin}, "
             f"{self.arrivals.sum():,.1f} arrivals expected)"
         )
+
+    def _repr_html_(self) -> str:
+        """Totals by date and behaviour, with the ranges of one level and what these rest on."""
+        if self.ranges is None or not self.ranges.levels:
+            levels: tuple[float, ...] = ()
+            shown, title = replace(self, ranges=None), "Expected totals"
+        else:
+            levels = self.ranges.levels[:1]
+            shown = replace(self, ranges=replace(self.ranges, levels=levels))
+            title = f"Expected totals and their {levels[0]:g}% ranges"
+        by = ("date", "behavior")
+        totals = shown_totals(shown.totals(by, kind="polars"), self.panel.series, levels)
+        return html_summary(repr(self), shown.promised(by), {title: totals})

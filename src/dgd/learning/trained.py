@@ -15,6 +15,7 @@ from dgd.files import declared
 from dgd.files.tensors import Tensors, write_tensors
 from dgd.learning.runs import LARGEST_SEED, Run, history_table, summary_table
 from dgd.tables.frames import from_polars
+from dgd.tables.html import html_summary
 
 REPORTING = "dgd.report.page.reporting"
 """Where reports are made."""
@@ -64,6 +65,18 @@ class Trained(ABC):
         """What training did and what it found, under the titles that people see."""
         return {"Training": self.summary("polars")}
 
+    def sentences(self) -> tuple[str, ...]:
+        """The facts that no table and no title says: which days it saw, and its settings."""
+        settings = self.facts()["settings"].items()
+        return (
+            *self._days,
+            "settings: " + ", ".join(f"{name} {value}" for name, value in settings),
+        )
+
+    @property
+    def _days(self) -> list[str]:
+        return [f"{part}: {dates}" for part, dates in self.facts().get("ranges", {}).items()]
+
     def payload(self) -> dict[str, Any]:
         """Everything above in one document of plain values."""
         tables = {title.lower(): table.to_dicts() for title, table in self.tables().items()}
@@ -95,12 +108,31 @@ class Trained(ABC):
     def restored(cls, facts: dict[str, Any], tensors: Tensors) -> "Trained":
         """The fit that `stored` and its runs describe."""
 
+    @property
+    def _best(self) -> Run:
+        return min(self.runs, key=lambda run: run.best_objective)
+
     def __repr__(self) -> str:
-        best = min(self.runs, key=lambda run: run.best_objective)
+        best = self._best
         return (
             f"{type(self).__name__}({len(self.runs)} seeds on {self.data!r}, best validation "
             f"objective {best.best_objective:.4f} at epoch {best.best_epoch})"
         )
+
+    def _repr_html_(self) -> str:
+        """What training did, and what the best seed found: those of all would fill a page."""
+        training, *found = self.tables().items()
+        best = self._best.seed
+        tables = dict([training, *(_of_seed(title, table, best) for title, table in found)])
+        said = [f"Training diverged for seeds {list(self.diverged)}."] if self.diverged else []
+        said += ["; ".join(self._days)] if self._days else []
+        return html_summary(repr(self), said, tables)
+
+
+def _of_seed(title: str, table: pl.DataFrame, seed: int) -> tuple[str, pl.DataFrame]:
+    if "seed" not in table.columns:
+        return title, table
+    return f"{title}, seed {seed}", table.filter(pl.col("seed") == seed).drop("seed")
 
 
 def restored_runs(

@@ -20,7 +20,9 @@ from dgd.panel import grids
 from dgd.panel.contexts import EventCounts
 from dgd.panel.exploration.exploring import Exploration, explore
 from dgd.panel.grids import ARRIVALS, Axes, Columns
+from dgd.panel.shown import cohort_totals, panel_in_sentences
 from dgd.tables.frames import from_polars, to_polars
+from dgd.tables.html import html_summary
 from dgd.tables.labels import Label
 from dgd.tables.periods import Moment, Period, period_named
 
@@ -312,6 +314,10 @@ class Panel:
             f"{len(self.units)} units, {len(self.cohorts)} cohorts, "
             f"{len(self.behaviors)} behaviors, {self.arrivals.sum():,} arrivals)"
         )
+
+    def _repr_html_(self) -> str:
+        tables = {"Totals of every cohort": cohort_totals(self)}
+        return html_summary(repr(self), list(panel_in_sentences(self)), tables)
 
 
 def _events(

@@ -12,7 +12,9 @@ from dgd.errors import InputError
 from dgd.scenarios.causes import CAUSES
 from dgd.scenarios.drawing import DrawnFutures, ends_of_levels
 from dgd.scenarios.future import Outlook
+from dgd.scenarios.shown import shown_causes, shown_totals, told
 from dgd.tables.frames import from_polars
+from dgd.tables.html import html_summary
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +82,14 @@ class ScenarioComparison:
         parts = [pl.Series(cause, causes[:, at].ravel()) for at, cause in enumerate(CAUSES)]
         return self._shown([*labels, pl.Series("difference", difference.ravel()), *parts], kind)
 
+    def shown(self, by: Sequence[str] = ()) -> dict[str, pl.DataFrame]:
+        """Totals and causes as people read them, by their titles."""
+        dates, levels = self.outlook.dates, () if self.drawn is None else self.levels
+        return {
+            f"Totals of {dates[0]} to {dates[-1]}": shown_totals(self.totals(by, "polars"), levels),
+            "The difference and its causes": shown_causes(self.split("total", "polars")),
+        }
+
     def payload(self) -> dict[str, Any]:
         """Every table as plain values, with what was assumed and what goes beyond the data."""
         return {
@@ -100,6 +110,9 @@ class ScenarioComparison:
             for name, old, new in zip(self.series, before, after, strict=True)
         )
         return f"ScenarioComparison({dates[0]} to {dates[-1]}: {moved})"
+
+    def _repr_html_(self) -> str:
+        return html_summary(repr(self), told(self.notes, self.warnings), self.shown())
 
     def _asked(self, by: Sequence[str]) -> set[str]:
         columns = self.outlook.panel.columns

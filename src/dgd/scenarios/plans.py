@@ -13,9 +13,11 @@ from dgd.scenarios.future import Future, Outlook
 from dgd.scenarios.learning_next import learn_next
 from dgd.scenarios.level import series_of
 from dgd.scenarios.paths import mean_of
+from dgd.scenarios.shown import shown_efforts, shown_spreads, told
 from dgd.scenarios.solving import SolvedStart, Worth
 from dgd.scenarios.spending import Spending
 from dgd.tables.frames import from_polars
+from dgd.tables.html import html_summary
 
 RESTING = 0.5
 """A day rests when its effort lies below such a part of the even spread's."""
@@ -153,6 +155,18 @@ class Plan:
             f"Plan({dates[0]} to {dates[-1]}, {self.effort.sum():,.4g} of "
             f"{self.spending.budget:,g} spent: objective {best:,.4g}, {ahead})"
         )
+
+    def _repr_html_(self) -> str:
+        table = self.to_frame("polars")
+        daily = table.group_by(table.columns[0], maintain_order=True).agg(
+            pl.col("effort", "now", "even").sum()
+        )
+        tables = {
+            "What it brings": shown_spreads(self.summary("polars")),
+            "Effort of every date": shown_efforts(daily),
+        }
+        said = [*self.rest, *told(self.notes, self.warnings)]
+        return html_summary(repr(self), said, tables)
 
     @property
     def _series(self) -> tuple[str, ...]:

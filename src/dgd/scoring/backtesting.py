@@ -30,8 +30,10 @@ from dgd.scoring.comparison import compare_with_best, compare_with_each, model_i
 from dgd.scoring.day_scores import score_days
 from dgd.scoring.origin_scores import score_origins
 from dgd.scoring.range_scores import score_ranges
+from dgd.scoring.shown import shown_ranges, shown_scores
 from dgd.scoring.verdict import verdict_on
 from dgd.tables.frames import from_polars
+from dgd.tables.html import html_summary
 from dgd.tables.periods import Moment
 
 BacktestProgress: TypeAlias = Callable[[str, int, int, float], None]
@@ -133,6 +135,14 @@ class Backtest:
         compared = compare_with_best(self.by_origin)
         return verdict_on(compared, len(self.fits) - 1, self.panel.period.name)
 
+    def shown(self) -> dict[str, pl.DataFrame]:
+        """Scores and what ranges cover as people read them, by their titles; of ranges nothing
+        where none were drawn."""
+        tables = {"Scores, lower is better": shown_scores(self.to_frame("polars"))}
+        if self.by_level.height:
+            tables["Ranges of daily totals"] = shown_ranges(self.by_level)
+        return tables
+
     def payload(self) -> dict[str, Any]:
         """Scores, who won, settings and daily totals as plain values."""
         return {
@@ -148,6 +158,9 @@ class Backtest:
     def __repr__(self) -> str:
         horizons = ", ".join(str(h) for h in self.scores["horizon"].unique().sort())
         return f"Backtest({', '.join(self.fits)}; horizons {horizons}; {self.panel!r})"
+
+    def _repr_html_(self) -> str:
+        return html_summary(repr(self), self.verdict(), self.shown())
 
 
 def backtest(

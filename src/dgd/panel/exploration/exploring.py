@@ -21,8 +21,20 @@ from dgd.panel.exploration.seasons import fewest_periods, season_of
 from dgd.panel.exploration.verdicts import REMEMBERING, Evidence, judge
 from dgd.panel.grids import ARRIVALS
 from dgd.tables.frames import from_polars
+from dgd.tables.html import html_summary
 from dgd.tables.periods import Period
+from dgd.tables.showing import shown_value
 
+SHOWN = {
+    "series": "series",
+    "mean": "mean",
+    "variance_ratio": "ratio",
+    "cell_variance_ratio": "cell ratio",
+    "autocorrelation": "lag 1",
+    "cell_autocorrelation": "cell lag 1",
+    "chance_band": "band",
+}
+"""The columns a person sees first; tables and JSON have all of them."""
 BAND_OF_CHANCE = 2.0
 """Standard deviations to either side of the mean, in the daily table."""
 
@@ -97,6 +109,18 @@ class Exploration:
         give (`expected`), and from `low` to `high` what chance makes of it."""
         return from_polars(self.days, kind or self.kind)
 
+    def shown(self) -> dict[str, pl.DataFrame]:
+        """What every verdict rests on, as people read it, by its title."""
+        needed = {name: "needed" for name in self.series.columns if name.endswith("_needed")}
+        columns = {**SHOWN, **needed}
+        title = "Variance over what chance gives, and lag-1 autocorrelation"
+        return {title: self.series.select(*columns).rename(columns)}
+
+    def sentences(self) -> tuple[str, ...]:
+        """The verdict on every series, and on all."""
+        told = self.series.select("series", "verdict").iter_rows()
+        return (*(f"{series}: {said}" for series, said in told), self.verdict)
+
     def payload(self) -> dict[str, Any]:
         """Everything as plain values."""
         return {
@@ -107,9 +131,16 @@ class Exploration:
         }
 
     def __repr__(self) -> str:
-        facts = ", ".join(f"{name} {value}" for name, value in self.facts.items())
-        told = self.series.select("series", "verdict").iter_rows()
-        return "\n".join([f"Exploration({facts})", *(f"  {s}: {said}" for s, said in told)])
+        told = self.sentences()[:-1]
+        return "\n".join([f"Exploration({self._facts})", *(f"  {said}" for said in told)])
+
+    def _repr_html_(self) -> str:
+        title = f"Exploration of {self.facts['first']} to {self.facts['last']}"
+        return html_summary(title, [*self.sentences(), f"{self._facts}."], self.shown())
+
+    @property
+    def _facts(self) -> str:
+        return ", ".join(f"{name} {shown_value(value)}" for name, value in self.facts.items())
 
 
 def explore(panel: Counted) -> Exploration:
