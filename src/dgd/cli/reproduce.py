@@ -12,19 +12,18 @@ from dgd.cli.console import err, show, wrote
 from dgd.files.atomic import check_target, ready_folder, write_atomically
 from dgd.tables.showing import shown_number
 
-FIGURE = "daily-forecasts"
 ARENA = "arena"
 
 
 def reproduce(
-    name: Annotated[str, typer.Argument(help="A table, daily-forecasts, arena, or all.")],
+    name: Annotated[str, typer.Argument(help="A table, a figure, arena, or all.")],
     data: Annotated[
         Path | None, typer.Option(envvar="DGD_DATA", help="Folder that holds the data sets.")
     ] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="File for the rows.")] = None,
     results: Annotated[Path | None, typer.Option(help="Markdown page to write.")] = None,
     figures: Annotated[
-        Path | None, typer.Option(help="Folder for the figure, .html, .png and .svg.")
+        Path | None, typer.Option(help="Folder for figures, .html, .png and .svg.")
     ] = None,
 ) -> None:
     """Compute the paper's tables on the data at hand and print them beside its figures.
@@ -32,8 +31,8 @@ def reproduce(
     Tables: data-windows, history-selection, retail-behavior-counts, behavior-nll,
     behavior-response, ablation-representation, ablation-dynamics, dynamics-recovery,
     choice-recovery, numerical.
-    The figure: daily-forecasts. "all" makes everything and, without --results, writes
-    docs/results.md. --json keeps, beside the rows, every seed's own score and what
+    Figures: daily-forecasts, method-figure. "all" makes everything and, without --results,
+    writes docs/results.md. --json keeps, beside the rows, every seed's own score and what
     every model was made with.
 
     "arena" is not of the paper and not in "all": the library, the library with one part
@@ -45,25 +44,25 @@ def reproduce(
     if name == ARENA:
         arena(data, json_file, results)
         return
-    from dgd.paper.daily_forecasts import daily_chart
+    from dgd.paper.figures import FIGURES
     from dgd.paper.tables import TABLES
     from dgd.paper.tables import reproduce as compute
     from dgd.report.charts.files import save_charts
 
     everything = name == "all"
-    names = list(TABLES) if everything else [] if name == FIGURE else [name]
+    drawn = list(FIGURES) if everything else [name] if name in FIGURES else []
+    names = list(TABLES) if everything else [] if drawn else [name]
     if everything and results is None:
         results = Path("docs/results.md")
     for target in (json_file, results):
         if target is not None:
             check_target(target)
-    drawn = everything or name == FIGURE
     folder = ready_folder(figures or Path("figures")) if drawn else None
     tables, scored = compute(names, data, err.print)
     for title, table in tables.items():
         show(title, table.drop("scores"), most=400)
     if folder is not None:
-        wrote(*save_charts({FIGURE: daily_chart(scored)}, folder))
+        wrote(*save_charts({figure: FIGURES[figure](scored) for figure in drawn}, folder))
     if json_file is not None:
         whole = [
             {"table": title, "rows": table.to_dicts(), "made_with": scored.made_with.of(table)}

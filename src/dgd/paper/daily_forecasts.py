@@ -3,11 +3,19 @@
 import altair as alt
 import polars as pl
 
+from dgd.errors import InputError
 from dgd.paper.models import Scored
 
 
 def daily_table(scored: Scored) -> pl.DataFrame:
-    """One row per window, date, mark and model: what was observed and what was forecast."""
+    """One row per window, date, mark and model: what was observed, and what was forecast a day
+    ahead, on the mean over seeds."""
+    if not scored.windows.retail:
+        raise InputError(
+            "daily forecasts are drawn from the Retail windows, and none is there; get them with "
+            "`dgd data fetch online-retail`, or name the folder that holds a copy with --data or "
+            "DGD_DATA."
+        )
     parts = [
         scored.on(window)
         .daily("polars")
@@ -22,7 +30,7 @@ def daily_chart(scored: Scored) -> alt.VConcatChart:
     """A row of panels per window, a column per mark; observed as points."""
     table = daily_table(scored)
     rows = []
-    for window in scored.windows.retail:
+    for window, dataset in scored.windows.retail.items():
         base = alt.Chart(table.filter(pl.col("window") == window)).encode(
             x=alt.X("date:T", title=None, axis=alt.Axis(format="%-d %b %Y", tickCount=4))
         )
@@ -35,7 +43,7 @@ def daily_chart(scored: Scored) -> alt.VConcatChart:
         rows.append(
             alt.layer(forecast, observed)
             .properties(width=260, height=200)
-            .facet(column=alt.Column("series:N", title=None))
+            .facet(column=alt.Column("series:N", title=None, sort=list(dataset.panel.behaviors)))
             .properties(title=f"{window}: observed (points) and forecast one day ahead")
         )
     return alt.vconcat(*rows)
