@@ -5,6 +5,7 @@ import signal
 import socket
 import sys
 import tempfile
+import threading
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -30,7 +31,15 @@ ENDINGS = [
 
 
 class Serving(uvicorn.Server):
-    """A server that ends when it is told to, and leaves its own traces to be cleared."""
+    """A server that says when it listens, and that ends when it is told to."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self.ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.ready()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -74,9 +83,10 @@ def serve(
         token, number = new_token(), listener.getsockname()[1]
         app = App(desk)
         warm_up()
-        ready(f"http://{HOST}:{number}/{token}/{first}", Path(scratch))
+        address = f"http://{HOST}:{number}/{token}/{first}"
+        config = _config(app.guarded(token, number))
         try:
-            Serving(_config(app.guarded(token, number))).run(sockets=[listener])
+            Serving(config, lambda: ready(address, Path(scratch))).run(sockets=[listener])
         finally:
             app.fits.end()
 
@@ -93,8 +103,12 @@ def open_browser(address: str, scratch: Path) -> None:
         return
     page = scratch / "open.html"
     page.write_text(f'<meta http-equiv="refresh" content="0; url={address}">', "utf-8")
-    with suppress(webbrowser.Error, OSError):
-        webbrowser.open(page.as_uri())
+
+    def show() -> None:
+        with suppress(webbrowser.Error, OSError):
+            webbrowser.open(page.as_uri())
+
+    threading.Thread(target=show, daemon=True).start()  # some browsers are waited for
 
 
 @contextmanager
