@@ -123,15 +123,11 @@ def _panels(table: pl.DataFrame, fit: Fit, color: alt.Color, axis: alt.Axis) -> 
     band = own.mark_area(opacity=0.2).encode(
         y=alt.Y("low:Q", title=None, axis=axis), y2="high:Q", color=color
     )
+    layers = [band, *_settled(own, table, color, axis)]
     line = own.mark_line(strokeWidth=1.5).encode(
         y=y,
         color=color,
         tooltip=["date:T", "who:N", alt.Tooltip("value:Q", format=".3f")],
-    )
-    usual = (
-        own.transform_filter("isValid(datum.reference)")
-        .mark_line(strokeWidth=1, strokeDash=[4, 4], opacity=0.7)
-        .encode(y=alt.Y("reference:Q", title=None, axis=axis), color=color)
     )
     marked = base.transform_filter("isValid(datum.begins)")
     rule = marked.mark_rule(color="#888888")
@@ -145,11 +141,21 @@ def _panels(table: pl.DataFrame, fit: Fit, color: alt.Color, axis: alt.Axis) -> 
     data = pl.concat([table, _beginnings(fit, order)], how="diagonal_relaxed")
     header = alt.Header(labelOrient="top", labelAnchor="start", labelFontWeight="bold")
     return (
-        alt.layer(band, usual, line, rule, *texts, data=data)
+        alt.layer(*layers, line, rule, *texts, data=data)
         .properties(width=WIDTH, height=HEIGHT)
         .facet(row=alt.Row("panel:N", title=None, sort=order, header=header), spacing=8)
         .resolve_scale(y="independent")
     )
+
+
+def _settled(
+    own: alt.Chart, table: pl.DataFrame, color: alt.Color, axis: alt.Axis
+) -> list[alt.Chart]:
+    """Where a state ends in the long run, for those that say it."""
+    if table["reference"].is_null().all():
+        return []
+    usual = own.mark_line(strokeWidth=1, strokeDash=[4, 4], opacity=0.7)
+    return [usual.encode(y=alt.Y("reference:Q", title=None, axis=axis), color=color)]
 
 
 def _beginnings(fit: Fit, panels: list[str]) -> pl.DataFrame:
