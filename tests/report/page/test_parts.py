@@ -7,7 +7,8 @@ from html.parser import HTMLParser
 import polars as pl
 import pytest
 
-from dgd.report.page.parts import Section, bullets, packed, paragraphs, rows_block, selector
+from dgd.report.page.packing import packed_rows, packed_table
+from dgd.report.page.parts import Section, bullets, paragraphs, rows_block, selector
 
 STRANGE = '</script><b title="x">&amp;'
 
@@ -44,11 +45,17 @@ def test_packed_rows_come_back_as_they_were() -> None:
             "seen": [True, False, True],
         }
     )
-    found = unpacked(json.loads(json.dumps(packed(table))))
+    found = unpacked(json.loads(json.dumps(packed_table(table))))
     assert found["unit"] == ["a", STRANGE, "a"]
     assert found["date"] == ["2022-04-21T00:00:00", "2022-04-22T00:00:00", "2022-04-21T00:00:00"]
     assert found["value"] == [1.0, None, pytest.approx(123456.789, rel=1e-4)]
     assert found["seen"] == [True, False, True]
+
+
+def test_rows_of_charts_may_lack_columns() -> None:
+    rows = [{"a": 1, "b": "x"}, {"b": None}, {"a": float("inf"), "b": "x"}]
+    found = unpacked(json.loads(json.dumps(packed_rows(rows))))
+    assert found == {"a": [1, None, None], "b": ["x", None, "x"]}
 
 
 def test_rows_cannot_end_their_block() -> None:
@@ -61,7 +68,7 @@ def test_the_value_of_an_option_is_the_text_of_its_rows() -> None:
     labels = [STRANGE, "two\u2028lines", "\x1b[31m"]
     options = Tags(selector("unit", "Unit", [(label, label) for label in labels])).found
     values = [attributes["value"] for tag, attributes in options if tag == "option"]
-    assert values == packed(pl.DataFrame({"unit": labels}))["unit"]["texts"]
+    assert values == packed_table(pl.DataFrame({"unit": labels}))["unit"]["texts"]
 
 
 def test_sentences_and_headings_are_text() -> None:

@@ -53,11 +53,13 @@ def _standing(rows: pl.DataFrame, step: Any, found: Findings) -> str:
     period = found.fit.panel.period.name
     ahead = f"{step} {period}{'s' if step > 1 else ''} ahead"
     parts = []
-    for row in rows.filter(pl.col("metric").is_in(list(ERRORS))).iter_rows(named=True):
+    by_metric = {row["metric"]: row for row in rows.iter_rows(named=True)}
+    for metric, words in ERRORS.items():
+        row = by_metric[metric]
         told = "better" if row["score"] < row["opponent_score"] else "worse"
         sure = "" if row["low"] is None or row["low"] * row["high"] <= 0 else ", beyond chance"
         parts.append(
-            f"{ERRORS[row['metric']]} were off by {row['score']:,.2f} a {period}, the best simple "
+            f"{words} were off by {row['score']:,.2f} a {period}, the best simple "
             f"opponent ({row['opponent']}) by {row['opponent_score']:,.2f}: {told}{sure}"
         )
     origins = rows["origins"][0]

@@ -43,10 +43,11 @@ def price_section(found: ChoiceFindings) -> Section:
         for measure, title in TITLES.items()
     )
     table = (
+        '<div class="scroll" tabindex="0" role="region" aria-label="At this price">'
         '<table aria-live="polite"><thead><tr><th scope="col">at this price</th>'
         '<th scope="col" class="number">in all markets</th>'
         f'<th scope="col" class="number">against the usual price</th></tr></thead>'
-        f"<tbody>{measures}</tbody></table>"
+        f"<tbody>{measures}</tbody></table></div>"
     )
     least, most = float(first.min()), float(first.max())  # type: ignore[arg-type]
     words = "what every price would bring; the dashed line marks the slider."

@@ -7,6 +7,7 @@ import polars as pl
 
 from dgd.report.charts.files import chart_spec
 from dgd.report.charts.page import json_in_script
+from dgd.report.page.packing import packed_rows
 from dgd.tables.html import escaped, html_table
 
 MOST_NUMBERS = 400
@@ -29,10 +30,12 @@ def figure(
         rows: the block of rows that the page hands over, for a chart of the data "rows".
     """
     spec: dict[str, Any] = {**chart_spec(chart), "description": words}
+    rows_of = {name: packed_rows(own) for name, own in spec.pop("datasets", {}).items()}
+    kept = {"spec": spec, "datasets": rows_of}
     said = f"<figcaption>{escaped(words)}</figcaption>"
     picture = (
         '<div class="place"></div>'
-        f'<script type="application/json" class="spec">{json_in_script(spec)}</script>'
+        f'<script type="application/json" class="chart">{json_in_script(kept)}</script>'
     )
     numbers = "" if table is None else folded("The numbers", table)
     filled = "" if rows is None else f' data-rows="{escaped(rows)}"'

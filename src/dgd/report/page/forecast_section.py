@@ -1,17 +1,19 @@
 """What is expected of the days ahead, for whatever unit, cohort and series a reader chooses."""
 
+from collections.abc import Sequence
+
 import altair as alt
 import polars as pl
 
-from dgd.panel.panel import Panel
 from dgd.report.charts.colors import EXPECTED, OBSERVED, range_shade
-from dgd.report.charts.days_ahead import date_axis
+from dgd.report.charts.days_ahead import date_axis, part_color
 from dgd.report.page.choices import ALL, before
-from dgd.report.page.figures import figure, scrolled
+from dgd.report.page.figures import figure, folded, scrolled
 from dgd.report.page.findings import Findings
 from dgd.report.page.parts import Section, paragraphs, selector
 from dgd.report.page.words import counted, day, more_or_fewer
 from dgd.tables.html import escaped
+from dgd.tables.labels import Label
 
 ROWS, TOTALS = "forecast", "totals"
 
@@ -29,8 +31,7 @@ def forecast_section(found: Findings) -> Section:
         + figure("forecast-chart", forecast_figure(found), words, own, rows=ROWS)
         + paragraphs(found.notes, "note")
         + paragraphs(_left_out(found), "soft")
-        + "<h3>What the ranges rest on</h3>"
-        + paragraphs(_receipts(found))
+        + _receipts(found)
     )
     return Section("forecast", "What is coming", body)
 
@@ -63,51 +64,40 @@ def forecast_figure(found: Findings) -> alt.LayerChart:
     levels = () if found.forecast.ranges is None else found.forecast.ranges.levels
     parts = {"observed": OBSERVED, "expected": EXPECTED}
     parts |= {f"{level:g} % range": range_shade(at, len(levels)) for at, level in enumerate(levels)}
-    scale = alt.Scale(domain=list(parts), range=list(parts.values()))
-    legend = alt.Legend(orient="top", symbolType="square", symbolOpacity=1.0, title=None)
+    base = alt.Chart(alt.NamedData("rows")).encode(
+        x=date_axis(found.choices.days["date"]),
+        color=part_color(parts),
+        tooltip=["date:T", *(f"{name}:Q" for name in found.choices.days.columns[4:])],
+    )
 
-    def part(name: str) -> alt.ColorDatum:
-        return alt.ColorDatum(name, scale=scale, legend=legend)
+    def part(name: str) -> alt.Chart:
+        return base.transform_calculate(part=f"'{name}'")
 
-    base = alt.Chart(alt.NamedData("rows")).encode(x=date_axis(found.fit.panel))
-    y = alt.Y("observed:Q", title=None, scale=alt.Scale(zero=False))
+    def y(column: str) -> alt.Y:
+        return alt.Y(f"{column}:Q", title=None, scale=alt.Scale(zero=False))
+
     bands = [
-        base.mark_area().encode(
-            y=alt.Y(f"low_{level:g}:Q", title=None),
-            y2=f"high_{level:g}:Q",
-            color=part(f"{level:g} % range"),
-        )
+        part(f"{level:g} % range").mark_area().encode(y=y(f"low_{level:g}"), y2=f"high_{level:g}:Q")
         for level in reversed(levels)
     ]
     dots = alt.OverlayMarkDef(size=16)
-    tips = ["date:T", "observed:Q", "expected:Q"]
-    tips += [f"{end}_{level:g}:Q" for level in levels for end in ("low", "high")]
-    lines = [
-        base.mark_line(point=dots).encode(y=y, color=part("observed"), tooltip=tips),
-        base.mark_line(point=dots).encode(
-            y=alt.Y("expected:Q", title=None), color=part("expected"), tooltip=tips
-        ),
-    ]
+    lines = [part(one).mark_line(point=dots).encode(y=y(one)) for one in ("observed", "expected")]
     return alt.layer(*bands, *lines).properties(width="container", height=300)
 
 
 def _controls(found: Findings) -> str:
     panel = found.fit.panel
-    return (
-        '<div class="controls" role="group" aria-label="What the charts show">'
-        + selector("series", "What", [(name, name) for name in panel.series])
-        + labels_selector("unit", "Unit", "all units", panel, found.choices.units)
-        + labels_selector("cohort", "Cohort", "all cohorts", panel, panel.cohorts)
-        + "</div>"
-    )
+    own = [selector("series", "What", [(name, name) for name in panel.series])]
+    if len(panel.units) > 1:
+        own.append(labels_selector("unit", "Unit", "all units", found.choices.units))
+    if len(panel.cohorts) > 1:
+        own.append(labels_selector("cohort", "Cohort", "all cohorts", panel.cohorts))
+    shown = "".join(own)
+    return f'<div class="controls" role="group" aria-label="What is shown">{shown}</div>'
 
 
-def labels_selector(
-    name: str, label: str, everybody: str, panel: Panel, labels: tuple[object, ...]
-) -> str:
-    """A choice of one label or of all; nothing to choose where there is only one."""
-    if len(getattr(panel, f"{name}s")) == 1:
-        return ""
+def labels_selector(name: str, label: str, everybody: str, labels: Sequence[Label]) -> str:
+    """A choice of one label or of all."""
     return selector(name, label, [(ALL, everybody), *((str(x), str(x)) for x in labels)])
 
 
@@ -130,7 +120,7 @@ def _words(found: Findings, row: dict[str, object]) -> str:
     range_words = ""
     if low is not None and high is not None:
         range_words = f" ({found.level:g} % range {counted(low)} to {counted(high)})"  # type: ignore[arg-type]
-    said = f"{row['series']}{of}, {first} to {last}: {counted(expected)} expected{range_words}"
+    said = f"{counted(expected)} {row['series']} expected{of} from {first} to {last}{range_words}"
     days = before(forecast)
     if days.stop - days.start == len(forecast.dates) and earlier > 0:
         return (
@@ -150,9 +140,21 @@ def _left_out(found: Findings) -> list[str]:
     ]
 
 
-def _receipts(found: Findings) -> tuple[str, ...]:
-    said = found.forecast.promised(("date", "behavior"))
-    return said or ("No ranges were asked for.",)
+def _receipts(found: Findings) -> str:
+    """How far ranges can be trusted: a sentence per level, and the receipts themselves."""
+    if found.forecast.ranges is None:
+        return ""
+    table: pl.DataFrame = found.forecast.receipts(kind="polars")
+    measured = table.drop_nulls("coverage")
+    said = [
+        f"{level:g} % ranges held {least:.0f} to {most:.0f} % of the time at past origins, "
+        "depending on what is forecast and how far ahead."
+        for level, least, most in measured.group_by("level", maintain_order=True)
+        .agg(pl.col("coverage").min().alias("least"), pl.col("coverage").max().alias("most"))
+        .iter_rows()
+    ]
+    heading = "<h3>What the ranges rest on</h3>"
+    return heading + paragraphs(said) + folded("Every range and its record", table)
 
 
 def kpi_table(found: Findings) -> str:

@@ -27,7 +27,7 @@ def _counts(found: Findings) -> list[str]:
         if len(labels) > 1
     ]
     of = f", in {listed(where)}" if where else ""
-    return [f"From {first} to {last} {panel.arrivals.sum():,} arrivals were counted{of}."]
+    return [f"From {first} to {last}, {panel.arrivals.sum():,} arrivals were counted{of}."]
 
 
 def _ahead(found: Findings) -> list[str]:
@@ -39,7 +39,7 @@ def _ahead(found: Findings) -> list[str]:
     low, high = (arrivals.get(f"{end}_{found.level:g}") for end in ("low", "high"))
     ends = "" if low is None else f", in {found.level:g} of 100 cases {counted(low)} to "
     ends += "" if high is None or low is None else counted(high)
-    said = f"In {ahead} {counted(expected)} arrivals are expected{ends}"
+    said = f"In {ahead}, {counted(expected)} arrivals are expected{ends}"
     days = before(forecast)
     if days.stop - days.start == len(forecast.dates) and earlier > 0:
         said += f"; that is {more_or_fewer(expected, earlier)} in the {found.days} before"

@@ -34,7 +34,11 @@ def what_if_section(found: Findings) -> Section:
         )
         + '<div class="controls" role="group" aria-label="What is changed">'
         + selector("knob", "Multiply", knobs)
-        + labels_selector("group", "For", "all cohorts", panel, panel.cohorts)
+        + (
+            labels_selector("group", "For", "all cohorts", panel.cohorts)
+            if len(panel.cohorts) > 1
+            else ""
+        )
         + selector("shown", "What", [(name, name) for name in panel.series])
         + slider("multiple", "By", min(MULTIPLES), max(MULTIPLES), 0.05, 1.0)
         + "</div>"
@@ -48,6 +52,7 @@ def what_if_section(found: Findings) -> Section:
 
 
 TABLE = (
+    '<div class="scroll" tabindex="0" role="region" aria-label="Plan and change">'
     '<table aria-live="polite"><thead><tr><th scope="col">over all days</th>'
     '<th scope="col" class="number">as planned</th><th scope="col" class="number">changed</th>'
     '<th scope="col" class="number">difference</th><th scope="col" class="number">%</th></tr>'
@@ -56,7 +61,7 @@ TABLE = (
         f'<td class="number" data-says="whatif-{name}"></td>'
         for name in ("planned", "changed", "more", "percent")
     )
-    + "</tr></tbody></table>"
+    + "</tr></tbody></table></div>"
 )
 
 
@@ -89,7 +94,7 @@ def _chart(found: Findings) -> alt.Chart:
         alt.Chart(alt.NamedData("rows"))
         .mark_line(point=alt.OverlayMarkDef(size=16))
         .encode(
-            x=date_axis(found.fit.panel),
+            x=date_axis(found.choices.days["date"]),
             y=alt.Y("value:Q", title=None),
             color=alt.Color("part:N", scale=scale, legend=legend),
             tooltip=tips,

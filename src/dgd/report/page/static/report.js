@@ -4,20 +4,13 @@
 {
   const tables = new Map();
 
-  // The rows of a block, as objects; texts are written once and moments become dates.
+  // The rows of a block, and which of its columns hold texts.
   function rowsOf(name) {
     if (!tables.has(name)) {
-      const columns = Object.entries(JSON.parse(document.getElementById(`rows-${name}`).textContent));
-      const length = columns[0][1].values.length;
-      const read = columns.map(([column, { texts, values, moments }]) => {
-        const known = moments ? texts.map((text) => new Date(text)) : texts;
-        return [column, known ? values.map((at) => known[at]) : values];
-      });
-      tables.set(name, {
-        texts: columns.filter(([, column]) => column.texts && !column.moments).map(([key]) => key),
-        rows: Array.from({ length }, (_, at) =>
-          Object.fromEntries(read.map(([column, values]) => [column, values[at]]))),
-      });
+      const columns = JSON.parse(document.getElementById(`rows-${name}`).textContent);
+      const texts = Object.keys(columns).filter(
+        (key) => columns[key].texts && !columns[key].moments);
+      tables.set(name, { texts, rows: dgdRows(columns) });
     }
     return tables.get(name);
   }
