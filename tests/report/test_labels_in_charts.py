@@ -25,9 +25,12 @@ from dgd.report import (
     counts_chart,
     demand_curve_chart,
     density_chart,
+    elasticity_chart,
     exploration_chart,
     feedback_chart,
     forecast_chart,
+    forecast_parts_chart,
+    kept_scenarios_chart,
     plan_chart,
     response_curve_chart,
     save_chart,
@@ -37,6 +40,7 @@ from dgd.report import (
 )
 from dgd.report.charts.drawable import drawable
 from dgd.report.charts.page import ACTIONS, json_in_script
+from dgd.scenarios import ScenarioComparison
 from support.made_up_checkup import checkup
 from support.random_choice import make, offers_table, random_fit
 from support.relabelled import relabelled
@@ -137,6 +141,12 @@ def named_forecasters(fit: dgd.Fit) -> dgd.Backtest:
     return dgd.backtest(fit.panel, named, horizons=[1], paths=10, **ends)
 
 
+def named_scenarios(fit: dgd.Fit) -> dict[str, ScenarioComparison]:
+    """Scenarios that bear the names of the cohorts."""
+    found = fit.scenario(dgd.Change("size", "multiply", 2.0), 2, paths=0)
+    return {str(label): found for label in fit.panel.cohorts}
+
+
 def choice_fit_with(labels: list[str]) -> dgd.choice.ChoiceFit:
     """A fit of demand whose products, cohorts and columns bear `labels`."""
     products = dict(zip("abcd", [*labels, "last"], strict=True))
@@ -157,6 +167,8 @@ CHARTS: dict[str, Callable[[dgd.Fit], alt.TopLevelMixin]] = {
     "scenario": lambda fit: scenario_chart(
         fit.scenario(dgd.Change("size", "multiply", 2.0), 2, paths=0)
     ),
+    "forecast parts": lambda fit: forecast_parts_chart(fit.forecast(2), "cohort"),
+    "kept scenarios": lambda fit: kept_scenarios_chart(named_scenarios(fit)),
     "plan": lambda fit: plan_chart(
         with_effort(fit).plan(12, "arrivals", horizon=1, starts=1, after=0)
     ),
@@ -166,6 +178,7 @@ CHARTS: dict[str, Callable[[dgd.Fit], alt.TopLevelMixin]] = {
 DEMAND_CHARTS: dict[str, Callable[[dgd.choice.ChoiceFit], alt.TopLevelMixin]] = {
     "demand": demand_curve_chart,
     "sensitivity": sensitivity_chart,
+    "elasticity": elasticity_chart,
 }
 
 

@@ -6,9 +6,9 @@ import polars as pl
 from dgd.errors import InputError
 from dgd.forecasting.asked import Asked, counted_series
 from dgd.forecasting.forecast import Forecast
+from dgd.report.charts.colors import EXPECTED, OBSERVED, range_shade
 from dgd.report.charts.days_ahead import RECENT, WIDTH, date_axis
 
-OBSERVED, EXPECTED, RANGE = "#555555", "#08519c", "#9ecae1"
 MOST_LABELS = 12
 """Rows of the chart; the table has every label."""
 
@@ -74,7 +74,9 @@ def forecast_parts_chart(forecast: Forecast, by: str, series: str = "arrivals") 
     ]
     if "low" in table.columns:
         ends = alt.Y("low:Q", title=None, scale=scale)
-        layers.insert(0, base.mark_area(color=RANGE, opacity=0.6).encode(y=ends, y2="high:Q"))
+        layers.insert(
+            0, base.mark_area(color=range_shade(0, 1), opacity=0.6).encode(y=ends, y2="high:Q")
+        )
     header = alt.Header(labelOrient="top", labelAnchor="start", labelFontWeight="bold")
     return (
         alt.layer(*layers, data=shown)

@@ -6,9 +6,9 @@ import altair as alt
 import polars as pl
 
 from dgd.errors import InputError
+from dgd.report.charts.colors import REFERENCE, UNDECIDED, label_scale
 from dgd.scenarios.comparison import ScenarioComparison
 
-PLANNED = "#8a8a8a"
 LEVEL = 80
 """The range that is drawn where every scenario has it."""
 
@@ -50,7 +50,7 @@ def kept_scenarios_chart(kept: Mapping[str, ScenarioComparison]) -> alt.FacetCha
     )
     names = list(kept)
     y = alt.Y("scenario:N", title=None, sort=names, axis=alt.Axis(labelLimit=220))
-    color = alt.Color("scenario:N", sort=names, legend=None)
+    color = alt.Color("scenario:N", scale=label_scale(names), legend=None)
     tips = ["scenario:N", "series:N", *(_rounded(one) for one in ("planned", "changed", "percent"))]
     bars = (
         alt.Chart()
@@ -59,10 +59,10 @@ def kept_scenarios_chart(kept: Mapping[str, ScenarioComparison]) -> alt.FacetCha
     )
     ranges = (
         alt.Chart()
-        .mark_rule(color="#333333", strokeWidth=1.5)
+        .mark_rule(color=REFERENCE, strokeWidth=1.5)
         .encode(x=alt.X("low percent:Q", title="change in per cent"), x2="high percent:Q", y=y)
     )
-    zero = alt.Chart().mark_rule(color=PLANNED, aria=False).encode(x=alt.datum(0.0))
+    zero = alt.Chart().mark_rule(color=UNDECIDED, aria=False).encode(x=alt.datum(0.0))
     header = alt.Header(labelOrient="top", labelAnchor="start", labelFontWeight="bold")
     series = shares["series"].unique(maintain_order=True).to_list()
     return (
