@@ -3,20 +3,26 @@
 import json
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
+from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dgd.tables.showing import one_line, shown_value
+from dgd.cli.table_widths import Part, parts_of
+from dgd.errors import few
+from dgd.tables.showing import one_line
 
-LONGEST_LABEL = 32
-"""Labels up to this long are never cut or wrapped in a table."""
+STYLES: Mapping[bool, Mapping[str, Any]] = {
+    True: {},
+    False: {"box": box.SIMPLE_HEAD, "padding": (0, 1, 0, 0), "show_edge": False},
+}
+"""How tables are drawn with lines between their columns, and where there is no room for lines."""
 
 
 def plain(text: object) -> Text:
@@ -37,22 +43,28 @@ err = PlainConsole(stderr=True)
 
 
 def show(title: str, table: pl.DataFrame, most: int = 24) -> None:
-    """Print a table for a person."""
-    heading = plain(title)
-    heading.stylize("table.title")
-    shown = Table(title=heading, title_justify="left", header_style="bold")
-    for name, dtype in table.schema.items():
-        if dtype.is_numeric():
-            shown.add_column(plain(name), justify="right", overflow="fold")
-        else:
-            longest = table[name].cast(pl.String).str.len_chars().max()
-            short = isinstance(longest, int) and longest <= LONGEST_LABEL
-            shown.add_column(plain(name), no_wrap=short)
-    for row in table.head(most).iter_rows():
-        shown.add_row(*(plain(shown_value(value)) for value in row))
-    out.print(shown)
+    """Print a table for a person, in several parts where the terminal is narrow."""
+    parts, left = parts_of(table.head(most), out.width)
+    for number, part in enumerate(parts, start=1):
+        said = f"{title}, {number} of {len(parts)}" if len(parts) > 1 else title
+        out.print(_drawn(said, part))
     if table.height > most:
         out.print(f"... and {table.height - most} more rows")
+    if left:
+        out.print(f"no room here for {few(left)}; --json has everything")
+
+
+def _drawn(title: str, part: Part) -> Table:
+    heading = plain(title)
+    heading.stylize("table.title")
+    drawn = Table(title=heading, title_justify="left", header_style="bold", **STYLES[part.boxed])
+    for column, width in zip(part.columns, part.widths, strict=True):
+        name = Text("\n").join(plain(line) for line in column.heading(width).split("\n"))
+        side: Literal["left", "right"] = "right" if column.kind == "number" else "left"
+        drawn.add_column(name, justify=side, width=width, overflow="fold")
+    for row in zip(*(column.cells for column in part.columns), strict=True):
+        drawn.add_row(*map(plain, row))
+    return drawn
 
 
 def wrote(*files: Path | str) -> None:
