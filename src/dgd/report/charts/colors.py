@@ -18,7 +18,7 @@ REFERENCE = "#222222"
 """What something is held against: the even spread, a promise, the model in question."""
 CHANCE = "#9ecae1"
 """What chance alone gives."""
-BETTER, WORSE, UNDECIDED = "#009e73", "#d55e00", "#999999"
+BETTER, WORSE, UNDECIDED = "#009e73", "#d55e00", "#666666"
 """More and fewer, within and beyond a bound, ahead and behind; and what cannot be told."""
 NARROWEST, WIDEST = (107, 174, 214), (222, 235, 247)
 """Ranges of the lowest and of the highest level, as red, green and blue."""
