@@ -98,6 +98,20 @@ def test_no_module_reaches_back_to_itself() -> None:
     assert not left, sorted(left)
 
 
+def test_only_reports_are_looked_up_by_name() -> None:
+    """Names that are looked up are not among the imports: pages, which stand on everything, and
+    what a process of the app runs, which is of its own room."""
+    named = {
+        str(file.relative_to(SOURCE)): found
+        for file in SOURCE.rglob("*.py")
+        if (found := re.findall(r"""["'](dgd\.[a-z_.]+)["']""", file.read_text()))
+    }
+    assert named == {
+        "learning/trained.py": ["dgd.report.page.reporting"],
+        "app/fitting.py": ["dgd.app.fit_process"],
+    }
+
+
 def test_files_stay_short() -> None:
     lengths = {
         str(file.relative_to(SOURCE)): len(file.read_text().splitlines())

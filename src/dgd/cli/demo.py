@@ -5,16 +5,18 @@ from typing import Annotated
 
 import typer
 
-from dgd.cli.console import out, print_json, show, training_progress, wrote
+from dgd.cli.console import out, print_json, show, training_progress, working, wrote
 from dgd.cli.options import AsJson
 from dgd.files.atomic import ready_folder
 
 
 def demo(
-    output: Annotated[Path, typer.Option(help="Folder for the charts.")] = Path("demo-output"),
+    output: Annotated[Path, typer.Option(help="Folder for charts and report.")] = Path(
+        "demo-output"
+    ),
     as_json: AsJson = False,
 ) -> None:
-    """Draw a world with known truth, fit it, and compare.
+    """Draw a world with known truth, fit it, compare, and write a report of it.
 
     Example: dgd demo --output demo-output
     """
@@ -36,10 +38,14 @@ def demo(
         color="independent"
     )
     files = save_charts({"demo": chart}, output)
+    page = output / "report.html"
+    with working("writing the report", quiet=as_json):
+        shown.fit.report(title="A crowd whose truth is known").save(page)
     if as_json:
-        print_json({**shown.payload(), "charts": files})
+        print_json({**shown.payload(), "charts": files, "report": str(page)})
         return
     out.print(f"{shown.drawn.panel}")
     for title, table in shown.tables().items():
         show(title, table)
-    wrote(*files)
+    wrote(*files, page)
+    out.print(f"The report is one page that opens anywhere: open {page} in a browser.")
