@@ -28,7 +28,15 @@ def test_a_share_is_a_fraction_where_it_is_near_one(share: float, words: str) ->
 
 @pytest.mark.parametrize(
     ("ratio", "words"),
-    [(2.0, "twice as"), (1.85, "twice as"), (0.48, "half as"), (1.5, None), (7.0, None), (0, None)],
+    [
+        (2.0, "twice as"),
+        (1.85, "twice as"),
+        (0.14, "a seventh as"),
+        (0.48, "half as"),
+        (1.5, None),
+        (7.0, None),
+        (0, None),
+    ],
 )
 def test_a_ratio_is_called_simple_where_it_is(ratio: float, words: str | None) -> None:
     assert times_words(ratio) == words

@@ -1,6 +1,7 @@
 """What the people of a fit do and what they carry, asked of the fit itself."""
 
 from abc import abstractmethod
+from functools import cached_property
 from typing import Any
 
 import jax
@@ -41,12 +42,12 @@ class FittedPeople(FittedCrowds):
         cohort, arrivals per person and day (relative to the mean of the cohort where no sizes
         were given; `per` says which), share of the cohort's contacts, and every behaviour's rate.
         """
-        return from_polars(self._types(), kind or self.panel.kind)
+        return from_polars(self._types.clone(), kind or self.panel.kind)
 
     def crowd_in_words(self) -> tuple[str, ...]:
         """A sentence or two for each cohort: its response types, of the seed that validates best,
         and whether the seeds agree on them."""
-        return crowd_sentences(self._types(), self.best_seed, self.panel.behaviors)
+        return crowd_sentences(self._types, self.best_seed, self.panel.behaviors)
 
     def feedback(self, kind: str | None = None) -> Any:
         """One row per seed, date, state, whose it is and what of it: what is carried into the day.
@@ -69,7 +70,9 @@ class FittedPeople(FittedCrowds):
             moves = moves_table(self.crowds, self.seeds, self.states, self.panel.behaviors)
         return feedback_sentences(self.dynamics("polars"), moves, self.panel.period.name)
 
+    @cached_property
     def _types(self) -> pl.DataFrame:
+        """Computed once: texts, tables and charts all ask for it."""
         first, stop = self.split.first, self.split.train_stop
         with computing():
             inputs, _ = recorded_days(

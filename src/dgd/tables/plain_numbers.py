@@ -21,6 +21,8 @@ NEAR, NEAR_RATIO = 0.015, 0.1
 """How far a share, and by how much of itself a share or a ratio, may be from what it is called."""
 TIMES = {
     "a tenth as": 1 / 10,
+    "a seventh as": 1 / 7,
+    "a sixth as": 1 / 6,
     "a fifth as": 1 / 5,
     "a quarter as": 1 / 4,
     "a third as": 1 / 3,
@@ -51,11 +53,9 @@ def percent(share: float) -> str:
 
 
 def times_words(ratio: float) -> str | None:
-    """A simple ratio that is near, as in "twice as"; none where no simple one is."""
-    for name, value in TIMES.items():
-        if abs(ratio / value - 1) <= NEAR_RATIO:
-            return name
-    return None
+    """The nearest simple ratio, as in "twice as"; none where none is near."""
+    name, value = min(TIMES.items(), key=lambda named: abs(ratio / named[1] - 1))
+    return name if abs(ratio / value - 1) <= NEAR_RATIO else None
 
 
 def listed(words: Sequence[str]) -> str:
