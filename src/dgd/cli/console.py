@@ -46,18 +46,18 @@ def show(title: str, table: pl.DataFrame, most: int = 24) -> None:
     """Print a table for a person, in several parts where the terminal is narrow."""
     parts, left = parts_of(table.head(most), out.width)
     for number, part in enumerate(parts, start=1):
-        said = f"{title}, {number} of {len(parts)}" if len(parts) > 1 else title
-        out.print(_drawn(said, part))
+        heading = plain(f"{title}, {number} of {len(parts)}" if len(parts) > 1 else title)
+        heading.stylize("table.title")
+        out.print(heading)
+        out.print(_drawn(part))
     if table.height > most:
         out.print(f"... and {table.height - most} more rows")
     if left:
         out.print(f"no room here for {few(left)}; --json has everything")
 
 
-def _drawn(title: str, part: Part) -> Table:
-    heading = plain(title)
-    heading.stylize("table.title")
-    drawn = Table(title=heading, title_justify="left", header_style="bold", **STYLES[part.boxed])
+def _drawn(part: Part) -> Table:
+    drawn = Table(header_style="bold", **STYLES[part.boxed])
     for column, width in zip(part.columns, part.widths, strict=True):
         name = Text("\n").join(plain(line) for line in column.heading(width).split("\n"))
         side: Literal["left", "right"] = "right" if column.kind == "number" else "left"

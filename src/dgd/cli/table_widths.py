@@ -56,7 +56,8 @@ class Column:
     def least(self, label: int) -> int:
         """How narrow it may become where labels may be wrapped to `label`."""
         pieces = max(
-            (min(cell_len(piece), LONGEST_PIECE) for piece in pieces_of(self.name)), default=0
+            (min(cell_len(piece.rstrip()), LONGEST_PIECE) for piece in pieces_of(self.name)),
+            default=0,
         )
         return max(pieces, min(self.content, label) if self.kind == "label" else self.content)
 
@@ -128,14 +129,19 @@ def _divided(keys: list[Column], rest: list[Column], label: int, width: int) -> 
 
 
 def _taken(columns: Sequence[Column], label: int, around: int) -> int:
-    return sum(column.least(label) + around for column in columns) + 1
+    return sum(column.least(label) for column in columns) + _between(len(columns), around)
+
+
+def _between(columns: int, around: int) -> int:
+    """Spaces and lines: a box has one line more than columns, an open table a space less."""
+    return around * columns + (1 if around == BOXED else -1)
 
 
 def _widths(columns: Sequence[Column], label: int, around: int, width: int) -> tuple[int, ...]:
     """As wide as they are, the one with most room to spare becoming narrower until all fit."""
     least = [column.least(label) for column in columns]
     found = [max(column.natural, low) for column, low in zip(columns, least, strict=True)]
-    room = width - 1 - around * len(columns)
+    room = width - _between(len(columns), around)
     while sum(found) > room:
         spare = [wide - low for wide, low in zip(found, least, strict=True)]
         if max(spare) <= 0:
