@@ -38,6 +38,7 @@ ORDER = (
     "report",
     "app",
     "cli",
+    "__main__",
 )
 """Lowest first. The names of `dgd` itself lead everywhere; only the shell uses them."""
 

@@ -3,8 +3,8 @@ from .changes import Change as Change
 from .comparing import scenario as scenario
 from .comparison import ScenarioComparison as ScenarioComparison
 from .curves import response_curve as response_curve
+from .grids import response_grid as response_grid
 from .planning import plan as plan
 from .plans import Plan as Plan
 from .pushing import Push as Push
 from .pushing import push as push
-from .response_grid import response_grid as response_grid

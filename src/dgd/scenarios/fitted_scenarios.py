@@ -2,9 +2,9 @@
 
 from dgd.scenarios.comparing import scenario
 from dgd.scenarios.curves import response_curve
+from dgd.scenarios.grids import response_grid
 from dgd.scenarios.planning import plan
 from dgd.scenarios.pushing import push
-from dgd.scenarios.response_grid import response_grid
 
 
 class FittedScenarios:

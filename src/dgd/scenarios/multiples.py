@@ -19,7 +19,7 @@ MULTIPLES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0)
 """Of what is planned, where a user names none."""
 
 
-class Tried(NamedTuple):
+class Multiplied(NamedTuple):
     """One multiple for one choice of cohorts, and what it would bring them."""
 
     cohort: Label
@@ -38,7 +38,7 @@ def tried(
     what: str,
     chosen: Mapping[Label, Bool[np.ndarray, " cohort"]],
     multiples: Sequence[float],
-) -> Iterator[Tried]:
+) -> Iterator[Multiplied]:
     """Every multiple of `what` ("effort" or "size") for every choice of cohorts."""
     outlook = expecting.outlook
     planned = getattr(outlook.planned, what)
@@ -47,7 +47,7 @@ def tried(
         for multiple in multiples:
             changed = planned * np.where(own, multiple, 1.0)
             found = expecting.series(replace(outlook.planned, **{what: changed}))
-            yield Tried(
+            yield Multiplied(
                 label,
                 multiple,
                 float(changed[:, :, own].mean()),

@@ -42,7 +42,8 @@ def elasticity_chart(fit: ChoiceFit, markets: Markets | None = None) -> alt.Laye
         text=alt.Text("elasticity:Q", format="+.2f"),
         color=alt.condition(pale, alt.value("#1c2733"), alt.value("white")),
     )
-    return alt.layer(squares, numbers).properties(
+    return alt.LayerChart(
+        layer=[squares, numbers],
         width=alt.Step(52),
         height=alt.Step(30),
         title="How sales answer to prices, on the mean over markets",

@@ -160,5 +160,5 @@ def _curve(measure: str, title: str) -> alt.LayerChart:
     y = alt.Y(f"{measure}:Q", title=None, scale=alt.Scale(zero=False))
     line = base.mark_line(color=EXPECTED).encode(x=x, y=y)
     at = base.transform_aggregate(at="max(chosen)").mark_rule(color=REFERENCE, strokeDash=[4, 3])
-    shown = alt.layer(line, at.encode(x="at:Q"))
-    return shown.properties(width="container", height=140, title=title)
+    layers = [line, at.encode(x="at:Q")]
+    return alt.LayerChart(layer=layers, width="container", height=140, title=title)

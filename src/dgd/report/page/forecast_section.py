@@ -50,13 +50,8 @@ def told_totals(found: Findings) -> pl.DataFrame:
 def day_table(found: Findings) -> pl.DataFrame:
     """The forecast of all units and cohorts together, as people read it."""
     panel = found.fit.panel
-    return (
-        found.forecast.totals(kind="polars")
-        .drop("horizon")
-        .rename(  # type: ignore[no-any-return]
-            {panel.columns.date: "date"}, strict=False
-        )
-    )
+    table: pl.DataFrame = found.forecast.totals(kind="polars")
+    return table.drop("horizon").rename({panel.columns.date: "date"}, strict=False)
 
 
 def forecast_figure(found: Findings) -> alt.LayerChart:
@@ -82,7 +77,7 @@ def forecast_figure(found: Findings) -> alt.LayerChart:
     ]
     dots = alt.OverlayMarkDef(size=16)
     lines = [part(one).mark_line(point=dots).encode(y=y(one)) for one in ("observed", "expected")]
-    return alt.layer(*bands, *lines).properties(width="container", height=300)
+    return alt.LayerChart(layer=[*bands, *lines], width="container", height=300)
 
 
 def _controls(found: Findings) -> str:

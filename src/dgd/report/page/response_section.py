@@ -36,8 +36,7 @@ def _curve(found: Findings) -> str:
     if not found.fit.panel.has_effort:
         return ""
     words = "What multiples of the planned effort would bring over the days ahead."
-    horizon = len(found.forecast.dates)
-    asked = {"horizon": horizon, "origin": found.forecast.origin}
-    chart = response_curve_chart(found.fit, **asked)
-    table = response_curve_table(found.fit, **asked)
+    horizon, origin = len(found.forecast.dates), found.forecast.origin
+    chart = response_curve_chart(found.fit, horizon=horizon, origin=origin)
+    table = response_curve_table(found.fit, horizon=horizon, origin=origin)
     return f"<h3>What effort brings</h3>{figure('curve-chart', chart, words, table)}"

@@ -48,6 +48,7 @@
     const { spec, datasets } = JSON.parse(figure.querySelector("script.chart").textContent);
     spec.datasets = Object.fromEntries(
       Object.entries(datasets).map(([name, columns]) => [name, dgdRows(columns)]));
+    if (figure.dataset.rows) spec.datasets.rows = dgdChosen(figure.dataset.rows);
     const { view } = await vegaEmbed(figure.querySelector(".place"), spec, LOOK);
     figure.view = view;
     keepReadable(figure.querySelector(".place"));

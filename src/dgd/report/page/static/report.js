@@ -94,6 +94,9 @@
 
   const MADE = { whatif: whatIf, prices: pricing };
 
+  // The rows of a chart that shows what is chosen.
+  window.dgdChosen = (name) => (MADE[name] ? MADE[name]() : chosenRows(name));
+
   function show(input) {
     const shown = document.querySelector(`[data-shows="${input.dataset.choice}"]`);
     if (!shown) return;
@@ -103,9 +106,7 @@
 
   function update() {
     for (const figure of document.querySelectorAll("figure[data-rows]")) {
-      const name = figure.dataset.rows;
-      const rows = MADE[name] ? MADE[name]() : chosenRows(name);
-      figure.view?.resize().data("rows", rows).run();
+      figure.view?.resize().data("rows", dgdChosen(figure.dataset.rows)).run();
     }
     for (const place of document.querySelectorAll("[data-told]")) {
       place.textContent = chosenRows(place.dataset.told)[0]?.words ?? "";
@@ -118,6 +119,5 @@
     update();
   });
   document.querySelectorAll("[data-choice]").forEach(show);
-  dgdDraw(document).then(update);
-  update();
+  dgdDraw(document);
 }
