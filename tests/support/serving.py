@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-SECONDS = 90
+SECONDS = 60
 RUN = "from dgd.cli import main; main()"
 
 
