@@ -160,7 +160,7 @@ def test_a_wrong_cell_is_named_by_the_users_own_columns():
         ({"attributes": "quality"}, ['["quality"]']),
         ({"attributes": ["quality", "quality"]}, ["quality", "twice"]),
         ({"attributes": ["price"]}, ["price", "in use"]),
-        ({"attributes": ["constant"]}, ["constant", "constant=True"]),
+        ({"attributes": ["constant"]}, ["constant", "let dgd add it"]),
         ({"attributes": [], "constant": False}, ["attributes is empty"]),
         ({"market": "product"}, ["product", "named twice"]),
         ({"available": None}, ["available", "was not named"]),

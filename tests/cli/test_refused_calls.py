@@ -13,7 +13,7 @@ from support.shop import BEHAVIORS, ENDS, Shop, read
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--train-end", "2022-03-30"], ["train_end 2022-03-30", "2022-02-11"]),
+        (["--train-end", "2022-03-30"], ["--train-end 2022-03-30", "2022-02-11"]),
         (["--behaviors", "click,buy"], ['no column "buy"']),
         (["--seeds", "one"], ['"one"', "1,2,3"]),
         (["--preset", "fast"], ['"fast"', "default or paper"]),

@@ -30,7 +30,7 @@ def refuse_unlearnable(training: Markets) -> None:
             raise InputError(
                 f'attribute "{name}" is {values[0]:g} for every available product of every '
                 "training market, so its effect cannot be told from the value of buying at all; "
-                "leave it out and keep constant=True."
+                "leave it out and let dgd add its constant."
             )
     low, high = training.price_range
     if low == high:

@@ -52,8 +52,8 @@ def check_names(columns: OfferColumns, attributes: Sequence[str], constant: bool
     refusing.refuse_repeated(attributes, "attributes")
     if CONSTANT in attributes:
         raise InputError(
-            f'attributes names "{CONSTANT}", which is dgd\'s own; leave it out for constant=True '
-            "to add it, or rename the column."
+            f'attributes names "{CONSTANT}", which is dgd\'s own; leave it out and let dgd '
+            "add it, or rename the column."
         )
     taken = [name for name in attributes if name in columns.taken]
     if taken:

@@ -11,7 +11,7 @@ from typer.models import OptionInfo
 
 from dgd.cli.console import err
 from dgd.cli.interrupts import INTERRUPTED, hearing_interrupts, leave
-from dgd.cli.shell_words import in_shell_words
+from dgd.cli.shell_words import in_shell_words, speaking
 from dgd.errors import DGDError
 
 EXIT_CODES = {
@@ -40,7 +40,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
             for name, group in groups.items()
         }
         try:
-            with hearing_interrupts():
+            with hearing_interrupts(), speaking(shown_as):
                 function(**given, **options)
         except DGDError as error:
             said = in_shell_words(str(error), shown_as)

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from dgd.cli.shell_words import said
 from dgd.cli.table_widths import Part, parts_of
 from dgd.errors import few
 from dgd.tables.showing import one_line
@@ -124,4 +125,4 @@ def warnings_in_a_line() -> Iterator[None]:
         warnings.simplefilter("always", UserWarning)
         yield
     for sentence in dict.fromkeys(str(warning.message) for warning in caught):
-        err.print(f"warning: {sentence}", soft_wrap=True)
+        err.print(f"warning: {said(sentence)}", soft_wrap=True)

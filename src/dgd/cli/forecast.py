@@ -42,7 +42,7 @@ def forecast(
 
     wanted, kept = whole_numbers(levels, "levels"), names(by)
     if patterns and (levels or kept):
-        raise InputError("patterns have no levels and no totals; leave out levels and by.")
+        raise InputError("--patterns have no levels and no totals; leave out --levels and --by.")
     asked.check_output(output)
     folder = None if charts is None else ready_folder(charts)
     fit, known = asked.read()

@@ -33,8 +33,7 @@ def find_table(path: str | Path | None, file: str, folder: str, page: str) -> Pa
         if found.is_file():
             return found
     raise InputError(
-        f"{file} is not in {given}; get it from {page}, and name its folder with path, --data or "
-        "DGD_DATA."
+        f"{file} is not in {given}; get it from {page}, and name its folder with path= or DGD_DATA."
     )
 
 

@@ -68,5 +68,5 @@ def missing_file(name: str, file: str, folder: Path) -> InputError:
     source = SOURCES[name]
     return InputError(
         f"{file} of {source.title} is not in {folder}; get it with `dgd data fetch {name}` or "
-        f"from {source.page}, and name its folder with path, --data or DGD_DATA."
+        f"from {source.page}, and name its folder with path= or DGD_DATA."
     )

@@ -95,7 +95,7 @@ def _first_new(earlier: Panel, later: Panel) -> int:
         raise InputError(
             f"the new panel starts on {later.dates[0]}, but what is known ends on "
             f"{earlier.dates[-1]}; hand over the {earlier.period.name}s in between too, or say by "
-            "start= (in the shell --start) from when on nothing arrived."
+            "start= from when on nothing arrived."
         )
     return begin
 

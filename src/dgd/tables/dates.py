@@ -81,7 +81,9 @@ def refuse_sparse_dates(table: pl.DataFrame, name: str, column: str, period: Per
     if len(moments) < DATES_TO_TELL or period.name == "week":
         return
     gaps = np.diff(moments)
-    unless = "; where dates without rows are empty, name the first and last date as start and end"
+    unless = (
+        "; where dates without rows are empty, name the first and last date with start= and end="
+    )
     week, day = np.timedelta64(7, "D"), np.timedelta64(1, "D")
     if period.name == "hour":
         if gaps.min() >= day and not np.any((moments - moments[0]) % day):
