@@ -16,6 +16,7 @@ pytestmark = [pytest.mark.slow, needs_browser]
 
 PATIENCE = SECONDS * 1000
 PHONE = (390, 844)
+SHOWN = "label:has([name='effort.all']) output"
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +70,7 @@ def to_the_model(page, name: str = "shaken.dgd", part: str = "Forecast") -> None
 
 def move(page, name: str, value: str) -> None:
     """Move a slider as a person does who lets it go."""
+    page.wait_for_load_state()
     page.locator(f"[name='{name}']").fill(value)
     page.locator(f"[name='{name}']").dispatch_event("change")
 
@@ -141,6 +143,7 @@ def test_sliders_change_what_is_shown_and_scenarios_are_kept(page) -> None:
     page.wait_for_selector("text=Move a slider")
     move(page, "effort.all", "150")
     page.wait_for_selector("#answer h2:has-text('Effort of all at 150 %')")
+    assert page.inner_text(SHOWN) == "150 %"
     more = page.inner_text("#answer .figures")
     page.fill("[name=name]", "half more")
     page.click("text=Keep this scenario")
@@ -153,7 +156,7 @@ def test_sliders_change_what_is_shown_and_scenarios_are_kept(page) -> None:
     page.wait_for_selector("#kept th:has-text('half') >> nth=1")
     page.click("text=Back to the plan")
     page.wait_for_selector("text=Move a slider")
-    assert page.inner_text("label:has([name='effort.all']) output") == "100 %"
+    assert page.inner_text(SHOWN) == "100 %"
     page.click("text=Forget >> nth=0")
     page.wait_for_function("document.querySelectorAll('.kept li').length === 1")
 

@@ -16,6 +16,7 @@ from dgd.tables.files import write_table
 from support.fuzzing.odd_values import any_of
 from support.fuzzing.outcomes import Case, fault_of
 from support.fuzzing.tables import clean
+from support.python_words import python_words
 from support.random_choice import make as make_markets
 from support.random_choice import offers_table, random_fit
 from support.shell import run
@@ -27,7 +28,7 @@ Words = list[str]
 TRAINS = {"fit": ["--epochs", "0"], "choice fit": ["--epochs", "0"], "backtest": ["--seeds", "x"]}
 """What refuses a call of each command that would train, once everything else was taken."""
 SLOW = ("check",)
-LEFT_OUT = ("demo", "reproduce")
+LEFT_OUT = ("demo", "reproduce", "serve")
 VALUES = [
     "", " ", "0", "1", "-1", "3", "7", "2.5", "1e5", "1e400", "nan", "inf", "1" + 22 * "0", "none",
     "date", "unit", "click,like", "click,click", "click", "count", "a,b", "1,2", "2022-04-08",
@@ -149,6 +150,7 @@ def _check(words: Words) -> None:
         assert all(line.startswith(("counting", "warning: ")) for line in before), result.stderr
         assert result.stdout == ""
         assert not fault_of(said), said
+        assert not python_words(said), said
         raise dgd.InputError("a refusal.")
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception

@@ -20,18 +20,35 @@ function refuse(place, words) {
 async function show(place, html) {
   for (const figure of place.querySelectorAll("figure.chart")) figure.view?.finalize();
   place.innerHTML = html;
-  await draw(place);
+  await draw(place).catch(console.error); // sentences and tables stand without their charts
+}
+
+// On a narrow page: panels below each other, as wide as the page lets them; the caption is title enough.
+function narrow(spec, room) {
+  for (const part of spec.hconcat || spec.vconcat || []) narrow(part, room);
+  if (spec.hconcat) [spec.vconcat, spec.hconcat] = [spec.hconcat, undefined];
+  if (spec.facet?.column) [spec.facet.row, spec.facet.column] = [spec.facet.column, undefined];
+  const panel = spec.spec || spec;
+  const axis = panel.encoding?.y?.axis;
+  const words = axis?.labelLimit ? 150 : 0; // long labels stand behind their bars
+  if (words) axis.orient = "right";
+  if (panel.width > room - words) panel.width = room - words;
+}
+
+function refit(figure) {
+  const block = figure.querySelector("script.chart");
+  const kept = JSON.parse(block.textContent);
+  delete kept.spec.title;
+  kept.spec.config = { ...kept.spec.config, legend: { orient: "bottom" } };
+  narrow(kept.spec, figure.clientWidth - 70);
+  block.textContent = JSON.stringify(kept);
 }
 
 async function draw(root) {
-  await window.dgdDraw(root);
-  for (const place of root.querySelectorAll(".place")) {
-    if (place.scrollWidth > place.clientWidth) {
-      place.tabIndex = 0; // so that the keyboard can move it
-      place.setAttribute("role", "region");
-      place.setAttribute("aria-label", "Chart, wider than the page");
-    }
+  if (matchMedia("(max-width: 40rem)").matches) {
+    root.querySelectorAll("figure.chart:not([data-drawn])").forEach(refit);
   }
+  await window.dgdDraw(root);
 }
 
 const isJson = (answer) => (answer.headers.get("content-type") || "").includes("json");
@@ -221,5 +238,9 @@ for (const drop of document.querySelectorAll("[data-drop]")) {
     take(drop, event.dataTransfer.files);
   });
 }
-draw(document);
+// A page that comes back keeps what its sliders were set to.
+window.addEventListener("pageshow", () => {
+  document.querySelectorAll("input[type=range]").forEach(shownValue);
+});
+draw(document).catch(console.error);
 for (const form of document.querySelectorAll("form[data-at-once]")) send(form, null, false);

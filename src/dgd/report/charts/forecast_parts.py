@@ -24,7 +24,9 @@ def forecast_parts_table(forecast: Forecast, by: str, series: str = "arrivals") 
     if by not in ("unit", "cohort"):
         raise InputError(f'by is "{by}"; choose unit or cohort.')
     if series not in panel.series:
-        raise InputError(f'series "{series}" is not counted; choose among {panel.series}.')
+        raise InputError(
+            f'series "{series}" is not counted; choose among {", ".join(panel.series)}.'
+        )
     kept = ["date", by, "behavior"]
     column = getattr(panel.columns, by)
     ahead: pl.DataFrame = forecast.totals(kept, kind="polars")
