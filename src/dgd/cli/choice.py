@@ -74,6 +74,7 @@ def fit_choice(
     Example: dgd choice fit sales.csv --attributes quality,style --market-size visitors
     """
     from dgd.choice import ChoiceModel, ChoiceSettings, Markets
+    from dgd.learning.seeds import checked_seeds
 
     check_target(output, [table, sizes])
     markets = Markets.from_table(
@@ -92,7 +93,7 @@ def fit_choice(
     chosen = {"components": components, "dim": dim, "nodes": nodes, "population": population}
     model = ChoiceModel(**named_settings(chosen, more or [], ChoiceSettings().as_dict()))
     held_out = validation_markets(validation, markets)
-    tried = whole_numbers(seeds, "seeds")
+    tried = checked_seeds(whole_numbers(seeds, "seeds"))
     drawer = pictures.drawer(markets)
     with training_progress(tried, model.epochs, quiet=as_json) as tell, warnings_in_a_line():
         fitted = model.fit(markets, validation=held_out, seeds=tried, progress=tell)

@@ -153,4 +153,7 @@ class ModelOptions:
         raise InputError(f'preset "{self.preset}" is not known; choose default or paper.')
 
     def chosen_seeds(self) -> list[int]:
-        return whole_numbers(self.seeds, "seeds")
+        """The seeds, refused before any work where one comes twice."""
+        from dgd.learning.seeds import checked_seeds
+
+        return checked_seeds(whole_numbers(self.seeds, "seeds"))

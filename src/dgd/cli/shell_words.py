@@ -9,8 +9,11 @@ from contextvars import ContextVar
 OF_CLOCK = re.compile(r"(?<= out) of its Clock\b| (?:in|of) its Clock\b|(?<=give )its Clock ")
 """What Python calls the options of a time column together."""
 MORE_VALUES = re.compile(r"^(?:, (?:or )?| or )\"([^\"\s]+)\"")
-SUBJECT = r"(?= (?:is|are|was|were|has|have|names|holds|weighs)\b(?! [\"\d]))"
-"""What follows an argument that a sentence begins with and speaks of."""
+SUBJECT = (
+    r"(?= (?:is|are|was|were|has|have|names|holds|weighs)\b"
+    r'| "[^"]*" is (?:not (?:a|known)|neither|a folder)\b)'
+)
+"""What follows an argument, or its value, that a sentence begins with and speaks of."""
 NUMBERS = re.compile(r"\[(-?[\d.]+(?:, -?[\d.]+)*)\](?=[;.,])")
 ALIASES = {"data": "path"}
 """What Python calls an option by another name."""

@@ -77,7 +77,7 @@ def _check_zone(setting: str, zone: str | None) -> None:
 def _is_known(zone: str) -> bool:
     try:
         told = pl.Series([0]).cast(pl.Datetime("us", "UTC")).dt.convert_time_zone(zone)
-    except (pl.exceptions.PolarsError, TypeError):
+    except (pl.exceptions.PolarsError, TypeError, UnicodeError):
         return False
     # Polars also takes "" and "utc" for UTC, offsets for zones and "*" for any; a name is meant.
     return told.dtype == pl.Datetime("us", zone) and zone != "*"
