@@ -14,7 +14,7 @@ import pytest
 import dgd
 from dgd.baselines import TrainingHistory
 from dgd.errors import InputError
-from dgd.learning.bars import Row
+from dgd.learning.bars import SeedBar
 from dgd.learning.loop import Attempt, Progress, TrainingData
 from dgd.learning.progress import refuse_progress, telling
 from dgd.learning.runs import Run
@@ -210,7 +210,7 @@ def test_ipython_at_a_terminal_is_no_notebook(notebook: Page) -> None:
 
 
 def test_names_of_models_are_text_in_a_notebook() -> None:
-    assert "<b>" not in Row("<b>own</b>, seed 1", 5).html()
+    assert "<b>" not in SeedBar("<b>own</b>, seed 1", 5).html()
 
 
 def test_numbers_do_not_depend_on_who_looks(monkeypatch: pytest.MonkeyPatch) -> None:

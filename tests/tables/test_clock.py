@@ -41,6 +41,7 @@ def test_whatever_a_log_may_need_can_be_said(said: dict[str, str]) -> None:
             ({"timezone": zone}, [f'timezone "{zone}"', "not a known time zone"])
             for zone in ("", "*", "utc", "+02:00", "UTC'")
         ),
+        ({"timezone": "\udcff"}, ["not a known time zone"]),
         (
             {"timezone": ZONE, "stored_in": "Berlin"},
             ['stored_in "Berlin"', "not a known time zone"],

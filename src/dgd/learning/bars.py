@@ -108,7 +108,7 @@ def bars_on(console: Console) -> Iterator[Board]:
 
 
 @dataclass
-class Row:
+class SeedBar:
     """One bar of a notebook."""
 
     label: str
@@ -127,22 +127,22 @@ class InNotebook(Board):
 
     def __init__(self, show: Callable[[str], None]) -> None:
         self.show = show
-        self.rows: list[Row] = []
+        self.rows: list[SeedBar] = []
         self.drawn_at = -math.inf
         self.lock = threading.Lock()
 
-    def added(self, label: str, epochs: int) -> Row:
-        row = Row(label, epochs)
+    def added(self, label: str, epochs: int) -> SeedBar:
+        row = SeedBar(label, epochs)
         self.rows.append(row)
         self.draw()
         return row
 
-    def moved(self, bar: Row, done: int, said: str) -> None:
+    def moved(self, bar: SeedBar, done: int, said: str) -> None:
         bar.done, bar.said = done, said
         if time.monotonic() - self.drawn_at > SECONDS_BETWEEN:
             self.draw()
 
-    def finished(self, bar: Row) -> None:
+    def finished(self, bar: SeedBar) -> None:
         bar.epochs = max(1, bar.done)
         self.draw()
 
