@@ -41,6 +41,8 @@ check: $(VENV)/.check-installed
 	$(BIN)/mypy
 
 # The pages, with every Python block of them run; docs/_build/html/index.html is the first.
+docs: export JAX_DISABLE_MOST_OPTIMIZATIONS = 1
+docs: export XLA_FLAGS = --xla_cpu_use_fusion_emitters=false
 docs: $(VENV)/.docs-installed
 	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --nitpicky --quiet docs docs/_build/html
 

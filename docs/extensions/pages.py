@@ -12,6 +12,7 @@ import json
 import os
 import re
 import shutil
+import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -23,6 +24,7 @@ OUTPUT = """
 {}
 ````
 """
+WIDTH = 96
 WIDE = {"POLARS_FMT_MAX_COLS": "12", "POLARS_TABLE_WIDTH": "100", "POLARS_FMT_STR_LEN": "60"}
 
 
@@ -57,10 +59,17 @@ def with_output(text: str, printed: Sequence[str]) -> str:
     told = iter(printed)
 
     def shown(block: re.Match[str]) -> str:
-        output = next(told).rstrip()
+        output = "\n".join(map(_wrapped, next(told).rstrip().splitlines()))
         return block[0] + (OUTPUT.format(output) if output else "")
 
     return BLOCK.sub(shown, text)
+
+
+def _wrapped(line: str) -> str:
+    """A sentence as long as a page is wide; the lines of tables stay as they are."""
+    if "  " in line.strip() or "│" in line:
+        return line
+    return textwrap.fill(line, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def run_all(docs: Path, names: Sequence[str], kept: Path) -> dict[str, list[str]]:

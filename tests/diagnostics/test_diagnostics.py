@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -17,7 +16,7 @@ from dgd.model.population.gaussian_mixture import SCALE_FLOOR, raw_scale
 from dgd.panel.split import Split
 from dgd.runtime import computing
 from support.shaken import shaken
-from support.untrained import no_training, untrained
+from support.untrained import untrained
 
 DAYS = np.arange(35, 40)
 """The days after validation."""
@@ -165,12 +164,3 @@ def test_gradients_agree_with_differences_and_reach_feedback(fit):
         dynamics = table.filter(array=f"feedback.carried.{state}.raw_retention")
         assert dynamics["seed"].to_list() == [1]
         assert dynamics["largest gradient"].min() > 0
-
-
-def test_the_page_on_diagnostics_runs_as_written(capsys):
-    """But for the training itself, which is left where it starts."""
-    page = Path(__file__).parents[2] / "docs" / "guides" / "crowd.md"
-    example = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)[0]
-    with no_training("dgd.estimator"):
-        exec(compile(example, page.name, "exec"), {})
-    assert "7 nodes are enough" in capsys.readouterr().out

@@ -33,11 +33,19 @@ def test_the_quickstart_runs_as_written(tmp_path, monkeypatch, capsys):
     run_quickstart(tmp_path)
 
 
-def test_every_command_of_the_readme_exists():
-    from dgd.cli.app import app
+def test_the_readme_shows_every_job_in_the_shell_with_effort():
+    """Without effort the simulated crowd looks like noise; that its calls are ones which dgd
+    takes, tests/house/test_docs.py holds."""
+    shell = README.read_text().replace("\\\n", " ")
+    shown = set(re.findall(r"^dgd (\w+)", shell, re.MULTILINE))
+    assert {"simulate", "explore", "fit", "forecast", "scenario", "plan", "info", "check"} <= shown
+    assert {"backtest", "report"} <= shown
+    for command in ("explore", "fit", "backtest"):
+        assert re.search(rf"^dgd {command} .*--effort", shell, re.MULTILINE), command
 
-    known = {command.callback.__name__ for command in app.registered_commands}
-    known |= {group.typer_instance.info.name for group in app.registered_groups}
-    shown = set(re.findall(r"^dgd (\w+)", README.read_text(), re.MULTILINE))
-    assert shown <= known
-    assert {"simulate", "fit", "forecast", "info", "backtest"} <= shown
+
+def test_the_picture_is_small_and_a_drawing():
+    picture = README.parent / "docs" / "_static" / "forecast.svg"
+    assert "docs/_static/forecast.svg" in README.read_text()
+    assert picture.stat().st_size < 200_000
+    assert picture.read_text().startswith("<svg")
