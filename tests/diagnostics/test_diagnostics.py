@@ -1,6 +1,5 @@
 """Diagnostics of whole fits: what they find, and that they find what was put there."""
 
-import re
 from dataclasses import replace
 
 import equinox as eqx
