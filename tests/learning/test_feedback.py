@@ -1,5 +1,7 @@
 """What is carried from day to day: the model's own states, and words that they bear out."""
 
+from dataclasses import fields
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -8,9 +10,11 @@ import polars as pl
 import pytest
 
 import dgd
+from dgd.forecasting.rollout import states_at_dawn
 from dgd.learning.carried_days import COLUMNS
 from dgd.learning.feedback_moves import half_life, moves_table
 from dgd.learning.feedback_words import feedback_sentences
+from dgd.model.crowd import Crowd
 from dgd.model.feedback.fatigue import Fatigue
 from dgd.runtime import computing
 from support.shaken import shaken
@@ -96,18 +100,45 @@ def test_without_dynamics_nothing_is_carried(drawn: dgd.Simulated) -> None:
     )
 
 
-def test_a_swing_is_what_a_state_adds_between_its_low_and_high_days(some_fit: dgd.Fit) -> None:
-    behaviors, crowd, state = some_fit.panel.behaviors, some_fit.crowds[0], some_fit.states[0]
+def without(crowd: Crowd, number: int) -> Crowd:
+    """The same crowd, in which one state takes nothing in."""
+
+    class Resting(type(crowd.feedback.carried[number])):
+        def input(self, signal, today, reference):  # type: ignore[no-untyped-def]
+            return jnp.zeros_like(super().input(signal, today, reference))
+
+    part = crowd.feedback.carried[number]
+    resting = Resting(*(getattr(part, field.name) for field in fields(part)))
+    carried = crowd.feedback.carried
+    others = (*carried[:number], resting, *carried[number + 1 :])
+    return eqx.tree_at(lambda c: c.feedback.carried, crowd, others)
+
+
+@pytest.mark.parametrize("number", [0, 1, 2], ids=["memory", "fatigue", "shift"])
+def test_a_swing_is_what_would_be_missing_without_the_state(some_fit: dgd.Fit, number: int) -> None:
+    """Fatigue has its share in the shift that it drives."""
+    panel, crowd, state = some_fit.panel, some_fit.crowds[0], some_fit.states[0]
+    shape = (len(panel.cohorts), len(panel.behaviors))
     with computing():
-        table = moves_table(some_fit.crowds, some_fit.seeds, some_fit.states, behaviors)
-        fatigue = crowd.feedback.carried[1]
-        days = int(np.ceil(3 * half_life(float(fatigue.retention))))
-        path = np.asarray(state.carried["fatigue"])[min(days, len(state.carried["fatigue"]) // 2) :]
-        effect = float(fatigue.effect[0])
-    ends = np.quantile(effect * path, (0.05, 0.95), axis=0)
-    found = table.filter(seed=1, state="fatigue", on=behaviors[0])["percent"].item()
-    assert found == pytest.approx(100 * np.expm1((ends[1] - ends[0]).max()))
-    assert table.filter(state="memory", on="arrivals")["percent"].to_list() == [0.0, 0.0]
+        table = moves_table(some_fit.crowds, some_fit.seeds, some_fit.states, panel.behaviors)
+        part = crowd.feedback.carried[number]
+        bare = states_at_dawn(without(crowd, number), *some_fit._recorded)
+        missing = [
+            np.asarray(
+                crowd.feedback.logit_effect(one, *shape)
+                + crowd.moved(one) @ crowd.response.loading.T
+                - crowd.feedback.environment.logit_effect(one.environment)[:, None]
+            )
+            for one in (state, bare)
+        ]
+        kept = float(part.retention)
+    difference = missing[0] - missing[1]
+    later = difference[min(int(np.ceil(3 * half_life(kept))), len(difference) // 2) :]
+    low, high = np.quantile(later, (0.05, 0.95), axis=0)
+    expected = 100 * np.expm1((high - low).max(0))
+    found = table.filter(seed=1, state=part.name)["percent"].to_list()
+    np.testing.assert_allclose(found[1:], expected, rtol=1e-6)
+    assert part.name != "memory" or found[0] == 0.0, "memory moves no arrivals"
 
 
 # Words, from tables made by hand

@@ -9,14 +9,17 @@ left out.
 
 from collections.abc import Iterator, Sequence
 
+import jax.numpy as jnp
 import numpy as np
 import polars as pl
-from jaxtyping import Float
+from jaxtyping import Array, Float
 
 from dgd.learning.carried_days import ENVIRONMENT
 from dgd.model.crowd import Crowd
 from dgd.model.feedback.carried_state import AbstractCarriedState
 from dgd.model.feedback.feedback import State
+from dgd.model.feedback.signals import Signals
+from dgd.model.sweep import carry_over
 from dgd.panel.grids import ARRIVALS
 
 ENDS = (0.05, 0.95)
@@ -45,8 +48,8 @@ def _effects(
     crowd: Crowd, state: State, behaviors: Sequence[str]
 ) -> Iterator[tuple[str, float, list[Float[np.ndarray, "date _"]]]]:
     """Every state's retention, and what it adds to arrivals and to each behaviour."""
-    for part in crowd.feedback.carried:
-        yield part.name, float(part.retention), _of_state(part, crowd, state, len(behaviors))
+    for number, part in enumerate(crowd.feedback.carried):
+        yield part.name, float(part.retention), _of_state(number, crowd, state, len(behaviors))
     factors = crowd.feedback.environment.factors()
     if factors:
         common = crowd.feedback.environment.logit_effect(state.environment)
@@ -57,9 +60,24 @@ def _effects(
 
 
 def _of_state(
-    part: AbstractCarriedState, crowd: Crowd, state: State, behaviors: int
+    number: int, crowd: Crowd, state: State, behaviors: int
 ) -> list[Float[np.ndarray, "date cohort"]]:
-    carried = state.carried[part.name]
+    """What a state adds by itself, and by way of those that it feeds: fatigue moves the shift."""
+    part, *later = crowd.feedback.carried[number:]
+    total = _added(part, crowd, state.carried[part.name], behaviors)
+    for fed in later:
+        through = _added(fed, crowd, _fed_by(part, fed, crowd, state), behaviors)
+        total = [own + more for own, more in zip(total, through, strict=True)]
+    return total
+
+
+def _added(
+    part: AbstractCarriedState,
+    crowd: Crowd,
+    carried: Float[Array, "date cohort ..."],
+    behaviors: int,
+) -> list[Float[np.ndarray, "date cohort"]]:
+    """What a state of these values adds to arrivals and to each behaviour."""
     shape = carried.shape[:2]
     logits = part.logit_effect(carried)
     total = np.zeros((*shape, behaviors)) if logits is None else np.asarray(logits)
@@ -69,6 +87,25 @@ def _of_state(
         arrivals = np.asarray(moved @ crowd.arrival.loading)
         total = total + np.asarray(moved @ crowd.response.loading.T)
     return [arrivals, *np.moveaxis(total, -1, 0)]
+
+
+def _fed_by(
+    part: AbstractCarriedState, fed: AbstractCarriedState, crowd: Crowd, state: State
+) -> Float[Array, "date cohort ..."]:
+    """The part of a later state that an earlier one has put into it, days carried over.
+
+    What a day adds is linear in the states before it, so the difference to a day on which
+    `part` stood at nothing is the same whatever else the day told.
+    """
+    reference = crowd.reference
+    days = {name: path[1:] for name, path in state.carried.items()}
+    nothing = {name: jnp.zeros_like(path) for name, path in days.items()}
+    dates, cohorts = days[part.name].shape[:2]
+    rates = jnp.broadcast_to(reference.rates, (dates, *reference.rates.shape))
+    quiet = Signals(rates, jnp.zeros((dates, cohorts)))
+    pushed = fed.input(quiet, {**nothing, part.name: days[part.name]}, reference)
+    pushed = pushed - fed.input(quiet, nothing, reference)
+    return carry_over(fed.retention, jnp.zeros_like(state.carried[fed.name][:1]), pushed)
 
 
 def _settled(
