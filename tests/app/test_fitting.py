@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import dgd
+from dgd.app import fit_process
 from dgd.app.fields import Fields
 from dgd.app.fitting import FitChild, Fits, asked_fit
 from dgd.app.library import Reading
@@ -114,6 +115,18 @@ def test_modules_are_not_taken_from_the_folder_of_data(
     assert command[0] == sys.executable
     assert str(tmp_path) not in told.stdout
     assert not (tmp_path / "run").exists()
+
+
+def test_progress_is_json_whatever_the_objective(capsys: pytest.CaptureFixture[str]) -> None:
+    """Browsers read neither NaN nor Infinity."""
+    for best in (1.5, float("inf"), float("nan")):
+        fit_process._progress(1, 20, best)
+    lines = [json.loads(line, parse_constant=pytest.fail) for line in _lines(capsys)]
+    assert [line["best"] for line in lines] == [1.5, None, None]
+
+
+def _lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    return capsys.readouterr().out.splitlines()
 
 
 @pytest.mark.slow

@@ -74,6 +74,17 @@ def test_folders_are_not_looked_through_without_end(place: Path) -> None:
         Folder(place).name_of(deep / "far.csv")
 
 
+def test_a_large_folder_is_looked_at_level_by_level_and_not_to_its_end(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(20):
+        (place / "below" / f"{number:02d}.csv").write_text("a\n1\n")
+    monkeypatch.setattr("dgd.app.folder.MOST_LOOKED_AT", 10)
+    listed = list(Folder(place).listing())
+    assert listed[:2] == ["a.parquet", "b.csv"]
+    assert 2 < len(listed) < 10
+
+
 def test_a_browser_cannot_name_other_files(guest: Visitor) -> None:
     (guest.desk.folder.path.parent / "secret.csv").write_text("a\n1\n")
     for name in ("../secret.csv", str(guest.desk.folder.path.parent / "secret.csv")):

@@ -195,6 +195,19 @@ def test_the_model_and_its_report_can_be_downloaded(
     assert "attachment" in report.headers["content-disposition"]
 
 
+def test_what_is_downloaded_is_what_was_read(guest: Visitor, shaken_fit: dgd.Fit) -> None:
+    """Even where a link to something else has taken its place since."""
+    file = guest.desk.folder.path / "model.dgd"
+    shaken_fit.save(file)
+    known = file.read_bytes()
+    go = guest.post("open", {"file": "model.dgd"}).json()["go"]
+    secret = guest.desk.folder.path.parent / "secret.dgd"
+    secret.write_text("secret")
+    file.unlink()
+    file.symlink_to(secret)
+    assert guest.get(go.replace("model", "file")).content == known
+
+
 def test_what_is_not_open_is_said(guest: Visitor) -> None:
     for page in ("model", "forecast", "table", "data", "result", "file"):
         answer = guest.get(f"{page}?id=unknown")

@@ -100,6 +100,7 @@ def test_a_tensor_file_of_ours_that_is_broken_is_refused_by_its_name(guest: Visi
     assert answer.status_code == 422
     assert '"broken.dgd"' in said(answer)
     assert str(guest.desk.scratch) not in answer.text
+    assert not list(guest.desk.scratch.iterdir())
 
 
 def test_nothing_is_uploaded_in_an_empty_file(guest: Visitor) -> None:
@@ -109,9 +110,13 @@ def test_nothing_is_uploaded_in_an_empty_file(guest: Visitor) -> None:
 @pytest.mark.parametrize("name", ["../../up.csv", "C:\\up.csv", "/etc/up.csv", "a/b/up.csv"])
 def test_names_of_uploads_are_no_paths(guest: Visitor, name: str) -> None:
     assert guest.upload(name, CSV).json()["name"] == "up.csv"
-    (kept,) = guest.desk.scratch.iterdir()
-    assert "up" not in kept.stem
     assert list(guest.desk.folder.path.iterdir()) == []
+    assert not list(guest.desk.folder.path.parent.rglob("up.csv"))
+
+
+def test_nothing_is_kept_of_a_table_that_was_read(guest: Visitor) -> None:
+    guest.upload("counts.csv", CSV)
+    assert not list(guest.desk.scratch.iterdir())
 
 
 def test_markup_in_a_name_is_text(guest: Visitor) -> None:

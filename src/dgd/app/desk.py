@@ -69,7 +69,9 @@ class Desk:
         return figure(name, chart, words, table) + self.download(table, name)
 
     def download(self, table: pl.DataFrame, name: str) -> str:
-        plain = "".join(letter if letter.isalnum() else "-" for letter in name.lower()).strip("-")
+        plain = "".join(
+            letter if letter.isascii() and letter.isalnum() else "-" for letter in name.lower()
+        ).strip("-")
         known = self.library.results.put(Result(plain or "table", table))
         return (
             f'<p class="download"><a href="result?id={quote(known)}" download>'

@@ -5,6 +5,7 @@ process removes its folder and ends as well.
 """
 
 import json
+import math
 import os
 import shutil
 import sys
@@ -46,7 +47,8 @@ def chosen(ask: dict[str, Any]) -> DGD:
 
 
 def _progress(seed: int, done: int, best: float) -> None:
-    _tell({"seed": seed, "epochs": done, "best": best})
+    # what is not finite has no place in JSON
+    _tell({"seed": seed, "epochs": done, "best": best if math.isfinite(best) else None})
 
 
 def _tell(line: dict[str, Any]) -> None:

@@ -15,6 +15,8 @@ ENDINGS = (".csv", ".parquet", ".dgd")
 DEEPEST = 3
 """Levels of folders that are looked through."""
 MOST_FILES = 300
+MOST_LOOKED_AT = 20_000
+"""Entries of folders; the app may be started in a large one."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class Folder:
 
     @staticmethod
     def here() -> "Folder":
-        return Folder(Path(os.path.realpath(Path.cwd())))
+        return Folder(_real(Path.cwd()))
 
     def listing(self) -> dict[str, Path]:
         """Tables and models by their names within the folder, the nearest first."""
@@ -40,7 +42,7 @@ class Folder:
                 f'file "{name}" is not among the tables and models of the folder; load the page '
                 "again and choose one of those shown."
             )
-        return Path(os.path.realpath(listed[name]))
+        return _real(listed[name])
 
     def name_of(self, file: Path) -> str:
         """How the listing calls a file that was named when the app was started."""
@@ -49,7 +51,7 @@ class Folder:
             raise InputError(f'file "{file}" {what}; check the path.')
         if file.suffix not in ENDINGS:
             raise InputError(f'file "{file}" is neither .csv, .parquet nor .dgd; name another.')
-        whole = Path(os.path.realpath(file))
+        whole = _real(file)
         if not self._holds(whole):
             raise InputError(
                 f'file "{file}" is outside the folder the app is started in, and nothing else is '
@@ -64,16 +66,31 @@ class Folder:
         return name
 
     def _files(self) -> Iterator[str]:
-        for place, folders, files in os.walk(self.path):
-            below = Path(place).relative_to(self.path)
-            folders[:] = [name for name in folders if not name.startswith(".")]
-            if len(below.parts) >= DEEPEST:
-                folders.clear()
-            for name in files:
-                file = Path(place) / name
-                plain = not name.startswith(".") and file.suffix in ENDINGS and file.is_file()
-                if plain and self._holds(Path(os.path.realpath(file))):
-                    yield (below / name).as_posix()
+        """Names within the folder, level by level, until enough was looked at."""
+        left = MOST_LOOKED_AT
+        level = [self.path]
+        for _ in range(DEEPEST + 1):
+            entries = [entry for place in level for entry in _entries(place)][:left]
+            left -= len(entries)
+            level = [Path(entry) for entry in entries if entry.is_dir(follow_symlinks=False)]
+            for entry in entries:
+                file = Path(entry)
+                if file.suffix in ENDINGS and file.is_file() and self._holds(_real(file)):
+                    yield file.relative_to(self.path).as_posix()
 
     def _holds(self, whole: Path) -> bool:
         return whole.is_relative_to(self.path)
+
+
+def _entries(place: Path) -> list[os.DirEntry[str]]:
+    """What lies in a folder and is not hidden; nothing where it may not be looked into."""
+    try:
+        with os.scandir(place) as found:
+            shown = [entry for entry in found if not entry.name.startswith(".")]
+    except OSError:
+        return []
+    return sorted(shown, key=lambda entry: entry.name)
+
+
+def _real(file: Path) -> Path:
+    return Path(os.path.realpath(file))

@@ -69,11 +69,11 @@ def known_ahead(model: OpenModel, horizon: int) -> Fit:
     fit = fit_of(model)
     if not fit.panel.has_effort and not fit.panel.feature_names:
         return fit
-    if horizon not in model.known:
-        outlook = Outlook.of(fit, horizon)
+    found: Fit | None = model.known.get(horizon)
+    if found is None:
+        found = replace(fit, panel=Outlook.of(fit, horizon).panel)
         model.known.clear()  # one at a time: each keeps its own draws of the past
-        model.known[horizon] = replace(fit, panel=outlook.panel)
-    found: Fit = model.known[horizon]
+        model.known[horizon] = found
     return found
 
 

@@ -1,5 +1,7 @@
 """The start: files of the folder, files handed over, and what is open already."""
 
+import secrets
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import quote
@@ -44,19 +46,32 @@ def open_listed(desk: Desk, _: str, fields: Fields) -> Go:
 
 
 def open_upload(desk: Desk, upload: Upload) -> Go:
-    """Open a file that was handed over."""
-    return opened(desk, upload.name, upload.path)
+    """Open a file that was handed over, which is not needed after that."""
+    try:
+        return opened(desk, upload.name, upload.path)
+    finally:
+        upload.path.unlink(missing_ok=True)
 
 
 def opened(desk: Desk, name: str, file: Path) -> Go:
     """Put a table or a model on its shelf; the answer leads to its page."""
     if file.suffix == ".dgd":
-        known = desk.library.models.put(OpenModel(name, file, model_of(file, name)))
-        return Go(f"model?id={quote(known)}")
+        return Go(f"model?id={quote(desk.library.models.put(_copied(desk, name, file)))}")
     table = desk.library.tables.put(OpenTable(name, _read(file, name)))
     looks = "yes" if guessed(desk.library.tables.get(table).frame).counted else "no"
     facts = {"value": f"table:{table}", "name": name, "counts": looks}
     return Go(f"table?id={quote(table)}", facts)
+
+
+def _copied(desk: Desk, name: str, file: Path) -> OpenModel:
+    """A model and our own copy of its file: what is downloaded is what was read."""
+    copy = desk.scratch / f"model-{secrets.token_hex(8)}.dgd"
+    try:
+        shutil.copyfile(file, copy)
+        return OpenModel(name, copy, model_of(copy, name))
+    except BaseException:
+        copy.unlink(missing_ok=True)
+        raise
 
 
 def model_of(file: Path, name: str) -> Fit | ChoiceFit:

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, TypeVar
 import anyio
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
@@ -60,7 +60,7 @@ ANSWERS: Mapping[str, Callable[[Desk, str, Fields], str | Go]] = {
 }
 THREADS = 2
 LONGEST_FORM = 1 << 20
-REFUSED = 422
+REFUSED, NOBODY = 422, 499
 UNEXPECTED = (
     "Something went wrong that dgd did not expect; the terminal in which it was started says more."
 )
@@ -75,7 +75,8 @@ class App:
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
         self.fits = Fits()
-        self.threads = anyio.CapacityLimiter(THREADS)
+        self.answering = anyio.CapacityLimiter(THREADS)
+        self.showing = anyio.CapacityLimiter(THREADS)
 
     def guarded(self, token: str, port: int) -> ASGIApp:
         """The app as a server runs it."""
@@ -99,8 +100,15 @@ class App:
     async def in_thread(self, work: Callable[..., Made], *given: Any) -> Made:
         """`work` in a thread; a server that ends does not wait for it."""
         return await anyio.to_thread.run_sync(
-            lambda: work(*given), limiter=self.threads, abandon_on_cancel=True
+            lambda: work(*given), limiter=self.showing, abandon_on_cancel=True
         )
+
+    async def in_turn(self, request: Request, work: Callable[..., Made], *given: Any) -> Made:
+        """The same for what may take long, and only if somebody still waits for it then."""
+        async with self.answering:
+            if await request.is_disconnected():
+                raise ClientDisconnect
+            return await anyio.to_thread.run_sync(lambda: work(*given), abandon_on_cancel=True)
 
     def _page(self, made: Callable[[Desk, str], Page]) -> Handler:
         def page(known: str) -> str:
@@ -123,7 +131,7 @@ class App:
 
         async def handler(request: Request) -> Response:
             fields = Fields.of(await _body(request))
-            found = await self.in_thread(answer, _id(request), fields)
+            found = await self.in_turn(request, answer, _id(request), fields)
             return _gone(found) if isinstance(found, Go) else HTMLResponse(found)
 
         return handler
@@ -180,6 +188,8 @@ def _safe(handler: Handler, shown: Callable[[str], str]) -> Handler:
             return await handler(request)
         except DGDError as error:
             return HTMLResponse(shown(begun(in_form_words(str(error)))), REFUSED)
+        except ClientDisconnect:
+            return Response(status_code=NOBODY)
         except Exception:
             traceback.print_exc(file=sys.stderr)
             return HTMLResponse(shown(UNEXPECTED), 500)

@@ -107,6 +107,7 @@ async function fit(form) {
       return;
     }
     part.hidden = false;
+    window.onbeforeunload = (event) => event.preventDefault(); // leaving would end the fit
     stopping.focus();
     tell("The fit is under way.");
     for await (const line of linesOf(answer)) heard(part, place, line);
@@ -114,6 +115,7 @@ async function fit(form) {
     refuse(place, error.name === "AbortError" ? STOPPED : GONE);
   } finally {
     clearInterval(clock);
+    window.onbeforeunload = null;
     part.hidden = true;
     button.disabled = false;
   }
@@ -135,6 +137,7 @@ function heard(part, place, line) {
   if (line.refused) refuse(place, line.refused);
   else if (line.go) {
     tell("The fit is done.");
+    window.onbeforeunload = null;
     location.assign(line.go);
   } else if (line.seeds) {
     const rows = line.seeds.map((seed) => seedRow(seed, line.epochs));
@@ -145,8 +148,8 @@ function heard(part, place, line) {
     // A seed may train from two places at once: shown are the furthest and the best.
     bar.value = Math.max(bar.value, line.epochs);
     row.best = Math.min(row.best ?? Infinity, line.best ?? Infinity);
-    row.querySelector("[data-said]").textContent =
-      `epoch ${bar.value} of at most ${bar.max}, best validation ${row.best.toFixed(4)}`;
+    const best = Number.isFinite(row.best) ? `, best validation ${row.best.toFixed(4)}` : "";
+    row.querySelector("[data-said]").textContent = `epoch ${bar.value} of at most ${bar.max}${best}`;
   }
 }
 
