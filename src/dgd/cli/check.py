@@ -28,7 +28,7 @@ def check(
 
     Example: dgd check model.dgd --charts charts
     """
-    from dgd.diagnostics.checkup import PEOPLE
+    from dgd.diagnostics.checkup import PEOPLE, WORST
     from dgd.diagnostics.checkup import check as examine
     from dgd.fit import Fit
     from dgd.storage import load_kind
@@ -44,7 +44,7 @@ def check(
         for title, table in found.tables.items():
             show(title, table, most=200)
     else:
-        show("Worst of all seeds", found.summary())
+        show(WORST, found.summary())
         first = found.tables[PEOPLE].filter(pl.col("seed") == fit.seeds[0]).drop("seed")
         show(f"{PEOPLE}, seed {fit.seeds[0]}", first, most=40)
     if found.warnings.height:
