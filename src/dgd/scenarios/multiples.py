@@ -39,20 +39,27 @@ def tried(
     chosen: Mapping[Label, Bool[np.ndarray, " cohort"]],
     multiples: Sequence[float],
 ) -> Iterator[Multiplied]:
-    """Every multiple of `what` ("effort" or "size") for every choice of cohorts."""
+    """Every multiple of `what` ("effort" or "size") for every choice of cohorts, each by itself.
+
+    What cohorts carry is their own, and expected counts surprise no environment: a cohort does
+    not notice what is done with the others, so all are multiplied in one walk.
+    """
     outlook = expecting.outlook
     planned = getattr(outlook.planned, what)
     most = getattr(outlook.panel, what)[expecting.fit.split.train].max(0)
+    found = {
+        multiple: expecting.series(replace(outlook.planned, **{what: multiple * planned}))
+        for multiple in multiples
+    }
     for label, own in chosen.items():
         for multiple in multiples:
-            changed = planned * np.where(own, multiple, 1.0)
-            found = expecting.series(replace(outlook.planned, **{what: changed}))
+            changed = multiple * planned[:, :, own]
             yield Multiplied(
                 label,
                 multiple,
-                float(changed[:, :, own].mean()),
-                found[:, :, own].sum((1, 2)),
-                bool((changed[:, :, own] <= most[:, own]).all()),
+                float(changed.mean()),
+                found[multiple][:, :, own].sum((1, 2)),
+                bool((changed <= most[:, own]).all()),
                 own,
             )
 

@@ -18,7 +18,7 @@ from dgd.report.charts.days_ahead import RECENT
 from dgd.tables.labels import Label
 
 ALL = ""
-MOST_ROWS = 24_000
+MOST_ROWS = 20_000
 """Days of all choices together; more would make a page of megabytes."""
 KEYS = ("unit", "cohort")
 

@@ -50,7 +50,8 @@ def crowd_report(
     """Everything about a fit on one page.
 
     Args:
-        horizon: how many days are forecast; four weeks by default.
+        horizon: how many days are forecast; four weeks by default, or half as many days as were
+            counted where these are few.
         title: the heading of the page.
         origin: the last day whose counts are used; the panel's last by default.
         effort, features: the plan for the days ahead; where there is none, the last week is
@@ -62,7 +63,7 @@ def crowd_report(
     panel = fit.panel
     findings = found(
         fit,
-        AHEAD[panel.period.name] if horizon is None else horizon,
+        min(AHEAD[panel.period.name], panel.days // 2) if horizon is None else horizon,
         origin=origin,
         effort=effort,
         features=features,

@@ -1,5 +1,7 @@
 """Who is there: response types by what they do, then, for experts, their densities."""
 
+from dataclasses import replace
+
 from dgd.report.charts.population import density_chart
 from dgd.report.charts.types import types_chart, types_table
 from dgd.report.page.figures import figure
@@ -32,7 +34,9 @@ def _densities(found: Findings) -> str:
         return ""
     words = (
         "For experts: the learned distribution of response propensities in every cohort, as it is "
-        "and weighted by contact, its types, and the nodes at which it is integrated."
+        "and weighted by contact, its types and the nodes at which it is integrated; of the seed that "
+        "validates best."
     )
-    chart = figure("density-chart", density_chart(found.fit), words)
+    best = [run for run in found.fit.runs if run.seed == found.fit.best_seed]
+    chart = figure("density-chart", density_chart(replace(found.fit, runs=tuple(best))), words)
     return f"<h3>For experts: the distribution itself</h3>{chart}"

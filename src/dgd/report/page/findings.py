@@ -36,6 +36,8 @@ OPPONENTS = {
 STEPS = (1, 7)
 """Periods ahead that are scored, as far as the test days reach."""
 FEWEST_ORIGINS = 3
+TURNED = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0)
+"""Multiples that are computed for the knob of the page, which goes straight between them."""
 PATHS = 200
 """Futures drawn at every scored origin."""
 
@@ -92,7 +94,7 @@ def found(
     tell("asking what would be if")
     asked: dict[str, Any] = {"horizon": horizon, "origin": origin, "kind": "polars"}
     knobs = [*(["effort"] if fit.panel.has_effort else []), "size"]
-    grids = {knob: known.response_grid(knob, **asked) for knob in knobs}
+    grids = {knob: known.response_grid(knob, TURNED, **asked) for knob in knobs}
     effects: pl.DataFrame = fit.effects("polars")
     tell("scoring against simple opponents")
     scored = _scored(fit)

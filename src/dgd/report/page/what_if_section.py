@@ -1,19 +1,23 @@
 """What would be if: a slider that answers from grids computed beforehand."""
 
 import altair as alt
+import numpy as np
 import polars as pl
 
 from dgd.report.charts.colors import CHANGED, EXPECTED
 from dgd.report.charts.days_ahead import date_axis
 from dgd.report.page.choices import ALL
 from dgd.report.page.figures import figure
-from dgd.report.page.findings import Findings
+from dgd.report.page.findings import TURNED, Findings
 from dgd.report.page.forecast_section import labels_selector
 from dgd.report.page.parts import Section, paragraphs, selector, slider
-from dgd.scenarios.multiples import EVERYBODY, MULTIPLES
+from dgd.scenarios.multiples import EVERYBODY
 from dgd.scenarios.ranges import learned_effort
+from dgd.tables.labels import Label
 
 ROWS = "whatif"
+MOST_ROWS = 28_000
+"""Days of all multiples together; more would make a page of megabytes."""
 KNOBS = {"effort": "effort", "size": "how many people there are"}
 """What can be multiplied, in words."""
 PARTS = {"as planned": EXPECTED, "changed": CHANGED}
@@ -35,12 +39,12 @@ def what_if_section(found: Findings) -> Section:
         + '<div class="controls" role="group" aria-label="What is changed">'
         + selector("knob", "Multiply", knobs)
         + (
-            labels_selector("group", "For", "all cohorts", panel.cohorts)
+            labels_selector("group", "For", "all cohorts", _groups(found))
             if len(panel.cohorts) > 1
             else ""
         )
         + selector("shown", "What", [(name, name) for name in panel.series])
-        + slider("multiple", "By", min(MULTIPLES), max(MULTIPLES), 0.05, 1.0)
+        + slider("multiple", "By", min(TURNED), max(TURNED), 0.05, 1.0)
         + "</div>"
         + TABLE
         + '<p class="warning" id="whatif-beyond" hidden>The training days have not seen as much: '
@@ -67,15 +71,16 @@ TABLE = (
 
 def what_if_rows(found: Findings) -> dict[str, pl.DataFrame]:
     """Every grid, by the knob and the cohorts it is turned for."""
-    columns = found.fit.panel.columns
+    panel = found.fit.panel
+    columns = panel.columns
     parts = []
     for knob, grid in found.grids.items():
-        together = EVERYBODY if len(found.fit.panel.cohorts) > 1 else grid[columns.cohort][0]
-        group = pl.col(columns.cohort).replace({str(together): ALL})
+        together = EVERYBODY if len(panel.cohorts) > 1 else str(panel.cohorts[0])
+        shown = [together, *map(str, _groups(found))]
         parts.append(
-            grid.select(
+            grid.filter(pl.col(columns.cohort).is_in(shown)).select(
                 pl.lit(knob).alias("knob"),
-                group.alias("group"),
+                pl.col(columns.cohort).replace({together: ALL}).alias("group"),
                 pl.col("series").alias("shown"),
                 "multiple",
                 pl.col(columns.date).alias("date"),
@@ -84,6 +89,16 @@ def what_if_rows(found: Findings) -> dict[str, pl.DataFrame]:
             )
         )
     return {ROWS: pl.concat(parts)}
+
+
+def _groups(found: Findings) -> list[Label]:
+    """The cohorts that the knob can be turned for: of too many for a page, the busiest."""
+    panel = found.fit.panel
+    days = len(found.forecast.dates)
+    of_cohort = days * len(panel.series) * len(TURNED) * len(found.grids)
+    most = max(1, MOST_ROWS // of_cohort - 1)
+    busiest = np.argsort(-panel.arrivals.sum((0, 1)), kind="stable")[:most]
+    return [panel.cohorts[at] for at in sorted(busiest)]
 
 
 def _chart(found: Findings) -> alt.Chart:
