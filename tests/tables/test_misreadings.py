@@ -101,7 +101,7 @@ def test_a_weekly_table_read_by_days_is_refused() -> None:
     mondays = pl.Series("date", [date(2022, 1, 3) + timedelta(weeks=w) for w in range(9)])
     table = pl.DataFrame({"date": mondays, "click": 0, "count": 5})
     options = {"unit": None, "cohort": None, "behaviors": ["click"]}
-    with refused("all 9 dates", "whole weeks apart", 'period="week"', "start and end"):
+    with refused("all 9 dates", "whole weeks apart", 'period="week"', "start= and end="):
         make(table, **options)
     assert make(table, period="week", **options).days == 9
     told = make(table, start=mondays[0], end=mondays[-1], **options)
