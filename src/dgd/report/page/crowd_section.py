@@ -34,8 +34,7 @@ def _densities(found: Findings) -> str:
         return ""
     words = (
         "For experts: the learned distribution of response propensities in every cohort, as it is "
-        "and weighted by contact, its types and the nodes at which it is integrated; of the seed that "
-        "validates best."
+        "and weighted by contact, its types and its nodes, as the seed that validates best has it."
     )
     best = [run for run in found.fit.runs if run.seed == found.fit.best_seed]
     chart = figure("density-chart", density_chart(replace(found.fit, runs=tuple(best))), words)
