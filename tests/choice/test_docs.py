@@ -22,7 +22,7 @@ def test_the_page_runs_as_written(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     exec(compile(PYTHON, "docs/guides/choice.md", "exec"), names)
-    assert {file.name for file in tmp_path.iterdir()} == {"people.html", "demand.png", "demand.dgd"}
+    assert {file.name for file in tmp_path.iterdir()} == {"people.html", "demand.svg", "demand.dgd"}
     assert type(names["fit"].predict()).__module__.startswith("pandas")
     assert capsys.readouterr().out.startswith("Markets(48 markets, 3 products")
 
