@@ -159,14 +159,6 @@ def explore(panel: Counted) -> Exploration:
     )
 
 
-def _table(rows: list[dict[str, Any]]) -> pl.DataFrame:
-    """Numbers stay numbers where none is known, and none is NaN."""
-    table = pl.DataFrame(rows, infer_schema_length=None)
-    return table.with_columns(
-        pl.col("mean").cast(pl.Float64), cs.ends_with("_needed").cast(pl.Int64)
-    ).with_columns(cs.float().fill_nan(None))
-
-
 def _series(panel: Counted) -> Iterator[tuple[str, Departures, np.ndarray | None]]:
     """Every series, and for a behaviour the arrivals that could show it."""
     season = season_of(panel.dates, panel.period)
