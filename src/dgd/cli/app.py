@@ -17,6 +17,7 @@ from dgd.cli.fit import fit
 from dgd.cli.forecast import forecast
 from dgd.cli.info import info
 from dgd.cli.plan import plan
+from dgd.cli.report import report
 from dgd.cli.reproduce import reproduce
 from dgd.cli.scenario import scenario
 from dgd.cli.serve import serve
@@ -60,6 +61,7 @@ for _function in (
     forecast,
     scenario,
     plan,
+    report,
     serve,
     info,
     check,
