@@ -4,6 +4,7 @@ import io
 import re
 from html import unescape
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -189,10 +190,16 @@ def test_the_model_and_its_report_can_be_downloaded(
     known = guest.show(shaken_fit, tmp_path / "model.dgd")
     answer = guest.get(f"file?id={known}")
     assert answer.content == (tmp_path / "model.dgd").read_bytes()
-    monkeypatch.setattr(server, "report_of", lambda model: f"<p>report of {model.name}")
+    made = []
+    monkeypatch.setattr(
+        dgd.Fit, "report", lambda fit: made.append(fit) or SimpleNamespace(html="<p>it")
+    )
+    answer = guest.post(f"make-report?id={known}")
+    assert f'href="report?id={known}"' in answer.text
     report = guest.get(f"report?id={known}")
-    assert report.text == "<p>report of model.dgd"
+    assert report.text == "<p>it"
     assert "attachment" in report.headers["content-disposition"]
+    assert made == [shaken_fit], "made once"
 
 
 def test_what_is_downloaded_is_what_was_read(guest: Visitor, shaken_fit: dgd.Fit) -> None:

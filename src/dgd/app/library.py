@@ -67,6 +67,8 @@ class OpenModel:
     fit: Any
     warnings: tuple[str, ...] = ()
     kept: dict[str, KeptScenario] = field(default_factory=dict)
+    pages: dict[str, str] = field(default_factory=dict)
+    """Pages that were made of it, to be downloaded."""
     known: dict[int, Any] = field(default_factory=dict)
     """The same fit with effort and features known for so many days ahead."""
 

@@ -5,6 +5,7 @@ from typing import Any
 from urllib.parse import quote
 
 from dgd.app.desk import Desk, Page, described, facts, sentences
+from dgd.app.fields import Fields
 from dgd.app.library import OpenModel
 from dgd.choice.fit import ChoiceFit
 from dgd.errors import InputError
@@ -12,6 +13,7 @@ from dgd.fit import Fit
 from dgd.scenarios.future import Outlook
 from dgd.tables.html import escaped
 
+REPORT = "report"
 NEXT = (
     ("forecast", "Forecast", "What is expected of the days ahead, with ranges."),
     ("scenarios", "Scenarios", "What more or less effort, or more people, would do."),
@@ -34,8 +36,8 @@ def model_page(desk: Desk, known: str) -> Page:
         + f'<ul class="cards">{cards}</ul>'
         + '<div class="actions">'
         + f'<a class="button quiet" href="file?id={quote(known)}" download>Download the model</a>'
-        + _report_link(model, known)
-        + "</div><h2>What was fitted</h2>"
+        + _report_form(model, known)
+        + '</div><div id="report" class="answer"></div><h2>What was fitted</h2>'
         + facts(list(_told(model.fit).items()))
         + "".join(desk.folded(title, table) for title, table in model.fit.tables().items())
     )
@@ -77,18 +79,32 @@ def known_ahead(model: OpenModel, horizon: int) -> Fit:
     return found
 
 
+def make_report(desk: Desk, known: str, _: Fields) -> str:
+    """Make the report, which takes a while, and say where it is."""
+    report_of(desk.library.models.get(known))
+    return (
+        f'<p>The report is ready: <a class="button" href="report?id={quote(known)}" download>'
+        "Download the report</a></p>"
+    )
+
+
 def report_of(model: OpenModel) -> str:
-    """The report of the fit as one page of HTML."""
+    """The report of the fit as one page of HTML, made once."""
     make: Any = getattr(model.fit, "report", None)
     if make is None:
         raise InputError("this model has no report; look at its pages here instead.")
-    return str(make().html)
+    if REPORT not in model.pages:
+        model.pages[REPORT] = str(make().html)
+    return model.pages[REPORT]
 
 
-def _report_link(model: OpenModel, known: str) -> str:
+def _report_form(model: OpenModel, known: str) -> str:
     if not hasattr(model.fit, "report"):
         return ""
-    return f'<a class="button quiet" href="report?id={quote(known)}" download>Download a report</a>'
+    return (
+        f'<form method="post" action="make-report?id={quote(known)}" data-into="report">'
+        '<button class="quiet" type="submit">Make a report</button></form>'
+    )
 
 
 def _told(fit: Any) -> dict[str, object]:

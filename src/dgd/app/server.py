@@ -26,7 +26,7 @@ from dgd.app.fields import Fields
 from dgd.app.fitting import FitResponse, Fits, asked_fit
 from dgd.app.forecasting import answer_forecast, forecast_page
 from dgd.app.guard import Guard
-from dgd.app.models import model_page, report_of
+from dgd.app.models import make_report, model_page, report_of
 from dgd.app.opening import open_listed, open_upload, start_page
 from dgd.app.planning import answer_plan, plan_page
 from dgd.app.prices import answer_curves, answer_prices, prices_page
@@ -49,6 +49,7 @@ PAGES: Mapping[str, Callable[[Desk, str], Page]] = {
 }
 ANSWERS: Mapping[str, Callable[[Desk, str, Fields], str | Go]] = {
     "open": open_listed,
+    "make-report": make_report,
     "columns": read_columns,
     "forecast": answer_forecast,
     "scenario": answer_scenario,
@@ -168,7 +169,7 @@ class App:
     async def report(self, request: Request) -> Response:
         """The report, as a file that needs nothing but itself."""
         model = self.desk.library.models.get(_id(request))
-        page = await self.in_thread(report_of, model)
+        page = await self.in_turn(request, report_of, model)
         return Response(page, media_type="text/html", headers=_as_file("report.html"))
 
     async def asset(self, request: Request) -> Response:
