@@ -215,6 +215,13 @@ def test_what_is_downloaded_is_what_was_read(guest: Visitor, shaken_fit: dgd.Fit
     assert guest.get(go.replace("model", "file")).content == known
 
 
+def test_the_start_leads_to_what_is_open(guest: Visitor, shaken_fit: dgd.Fit) -> None:
+    known = [guest.show(shaken_fit) for _ in range(7)]
+    page = guest.get().text
+    assert re.findall(r'href="model\?id=([^"]+)"', page) == known[::-1]
+    assert "<summary>2 more</summary>" in page
+
+
 def test_what_is_not_open_is_said(guest: Visitor) -> None:
     for page in ("model", "forecast", "table", "data", "result", "file"):
         answer = guest.get(f"{page}?id=unknown")

@@ -98,11 +98,12 @@ class FitChild:
 
     def end(self) -> None:
         """Kill the process and whatever it started, and remove its folder."""
-        with suppress(ProcessLookupError, PermissionError):
-            if os.name == "posix":
-                os.killpg(self.process.pid, signal.SIGKILL)
-            else:
-                self.process.kill()
+        if self.process.poll() is None:  # else its number may be another's by now
+            with suppress(ProcessLookupError, PermissionError):
+                if os.name == "posix":
+                    os.killpg(self.process.pid, signal.SIGKILL)
+                else:
+                    self.process.kill()
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(PATIENCE)
         if self.process.stdin is not None:

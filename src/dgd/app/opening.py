@@ -20,6 +20,8 @@ from dgd.storage import load
 from dgd.tables.files import read_table
 from dgd.tables.html import escaped
 
+NEWEST = 5
+"""Of what is open, so many are shown before the others are asked for."""
 DROP = """
 <div class="drop" data-drop>
 <p><strong>Drop a table or a model here</strong></p>
@@ -113,7 +115,12 @@ def _opened(desk: Desk) -> str:
     ]
     if not models and not readings:
         return ""
-    return f'<h2>Open now</h2><ul class="files">{"".join(models + readings)}</ul>'
+    rows = models + readings
+    shown, older = "".join(rows[:NEWEST]), "".join(rows[NEWEST:])
+    more = f'<ul class="files">{older}</ul>'
+    return f'<h2>Open now</h2><ul class="files">{shown}</ul>' + (
+        f"<details><summary>{len(rows) - NEWEST} more</summary>{more}</details>" if older else ""
+    )
 
 
 def _listing(listed: Mapping[str, Path]) -> str:
