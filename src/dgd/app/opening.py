@@ -21,7 +21,7 @@ from dgd.tables.files import read_table
 from dgd.tables.html import escaped
 
 NEWEST = 5
-"""Of what is open, so many are shown before the others are asked for."""
+"""Of models and of tables, so many are shown before the others are asked for."""
 DROP = """
 <div class="drop" data-drop>
 <p><strong>Drop a table or a model here</strong></p>
@@ -115,11 +115,11 @@ def _opened(desk: Desk) -> str:
     ]
     if not models and not readings:
         return ""
-    rows = models + readings
-    shown, older = "".join(rows[:NEWEST]), "".join(rows[NEWEST:])
-    more = f'<ul class="files">{older}</ul>'
+    shown = "".join(models[:NEWEST] + readings[:NEWEST])
+    older = models[NEWEST:] + readings[NEWEST:]
+    more = f'<ul class="files">{"".join(older)}</ul>'
     return f'<h2>Open now</h2><ul class="files">{shown}</ul>' + (
-        f"<details><summary>{len(rows) - NEWEST} more</summary>{more}</details>" if older else ""
+        f"<details><summary>{len(older)} more</summary>{more}</details>" if older else ""
     )
 
 
