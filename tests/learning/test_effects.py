@@ -13,6 +13,7 @@ from dgd.learning.effects import effects_table
 from dgd.model.effort import Proportional
 from dgd.runtime import computing
 from support.effort_worlds import elastic, elastic_world, scattered_effort
+from support.untrained import untrained
 
 COLUMNS = ["input", "on", "cohort", "per", "percent", "low", "high", "words"]
 
@@ -93,6 +94,16 @@ def test_a_panel_without_effort_has_no_row_for_it(fit: dgd.Fit) -> None:
     bare = replace(fit.panel, has_effort=False)
     found = effects_table(fit.crowds, fit.features, bare)
     assert not found["input"].is_in(["effort"]).any()
+
+
+def test_where_nothing_moves_anything_nothing_is_drawn(
+    drawn: dgd.Simulated, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = replace(drawn.panel, has_effort=False, effort=np.ones_like(drawn.panel.effort))
+    fit = untrained(dgd.DGD(calendar="none"), plain)
+    monkeypatch.setattr(dgd.Fit, "_drawn_around", lambda *_: pytest.fail("something was drawn"))
+    assert fit.effects("polars").is_empty()
+    assert fit.effects("polars").columns == COLUMNS
 
 
 def test_own_features_are_told_per_unit_and_standing_ones_not_at_all(fit: dgd.Fit) -> None:

@@ -76,9 +76,11 @@ class FittedCrowds(ABC):
         Arrivals change by per cent of their number, behaviours of their odds. What effort does
         without ever having varied is an assumption, and its row says so.
         """
-        objective = self.settings.objective
-        around = self._drawn_around(partial(balanced, objective=objective), draws, seed=0)
-        table = effects_table(around, self.features, self.panel)
+        table = effects_table(self.crowds, self.features, self.panel)
+        if table.height:  # otherwise nothing is there to draw for
+            objective = self.settings.objective
+            around = self._drawn_around(partial(balanced, objective=objective), draws, seed=0)
+            table = effects_table(around, self.features, self.panel)
         return from_polars(table, kind or self.panel.kind)
 
     def _drawn_around(
