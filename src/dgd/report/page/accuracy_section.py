@@ -57,10 +57,16 @@ def _standing(rows: pl.DataFrame, step: Any, found: Findings) -> str:
     for metric, words in ERRORS.items():
         row = by_metric[metric]
         told = "better" if row["score"] < row["opponent_score"] else "worse"
-        sure = "" if row["low"] is None or row["low"] * row["high"] <= 0 else ", beyond chance"
         parts.append(
             f"{words} were off by {row['score']:,.2f} a {period}, the best simple "
-            f"opponent ({row['opponent']}) by {row['opponent_score']:,.2f}: {told}{sure}"
+            f"opponent ({row['opponent']}) by {row['opponent_score']:,.2f}: {told}, {_sure(row)}"
         )
-    origins = rows["origins"][0]
+    origins = by_metric[next(iter(ERRORS))]["origins"]
     return f"On {origins} test {found.days}, {ahead}, {MODEL}'s {'; '.join(parts)}."
+
+
+def _sure(row: dict[str, Any]) -> str:
+    """Whether a difference is more than chance."""
+    if row["low"] is None:
+        return "from too few origins to tell it from chance"
+    return "more than chance" if row["low"] * row["high"] > 0 else "not told apart from chance"

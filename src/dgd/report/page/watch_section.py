@@ -1,12 +1,11 @@
 """What to watch: whatever was found that a reader should know before relying on the numbers."""
 
+import polars as pl
+
 from dgd.report.charts.checks import check_chart, check_table
 from dgd.report.page.figures import figure
 from dgd.report.page.findings import Findings
 from dgd.report.page.parts import Section, bullets, paragraphs
-
-LEANING = 0.1
-"""How far from a half the middle of past forecasts may lie."""
 
 
 def watch_section(found: Findings) -> Section:
@@ -57,11 +56,16 @@ def _of_data(found: Findings) -> list[str]:
 def _of_forecasts(found: Findings) -> list[str]:
     if found.forecast.ranges is None:
         return []
+    receipts: pl.DataFrame = found.forecast.receipts(kind="polars")
+    noted = receipts.filter(pl.col("note").fill_null("") != "")
     said = []
-    for row in found.forecast.receipts(kind="polars").iter_rows(named=True):
-        if row["note"]:
-            step = f"{row['horizon']} {found.days} ahead"
-            said.append(f"{row['level']:g} % ranges of {row['series']}, {step}: {row['note']}.")
+    for (level,), rows in noted.group_by("level", maintain_order=True):
+        steps = rows["horizon"].unique().sort().to_list()
+        ahead = ", ".join(map(str, steps))
+        said.append(
+            f"{level:g} % ranges {ahead} {found.days if steps != [1] else found.days[:-1]} ahead: "
+            f"{rows['note'][0]}."
+        )
     return said
 
 
