@@ -88,6 +88,13 @@ def test_a_table_is_explored_and_fitted_to_the_end(page, app: Served) -> None:
     assert isinstance(dgd.load(download.value.path()), dgd.Fit)
 
 
+def test_a_form_that_is_sent_before_everything_is_loaded_is_not_lost(page, app: Served) -> None:
+    page.route("**/vega.js", lambda route: None)  # never answered
+    page.goto(app.root, wait_until="commit")
+    page.click("button.file:has-text('counts.csv')", no_wait_after=True)
+    page.wait_for_url("**/table?*", wait_until="commit")
+
+
 def test_stop_ends_a_fit_and_leaves_nothing(page, app: Served) -> None:
     to_the_data(page)
     begin_fit(page, epochs=100_000)

@@ -15,9 +15,9 @@ WHOLE = Template("""\
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="page.css">
 <link rel="stylesheet" href="app.css">
+<script src="app.js"></script>
 <script type="module" src="vega.js"></script>
 <script type="module" src="draw.js"></script>
-<script type="module" src="app.js"></script>
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>

@@ -5,8 +5,9 @@ const GONE = "The app does not answer any more; start dgd serve again.";
 const STOPPED = "Stopped; nothing of this fit was kept.";
 const running = new WeakMap(); // the request under way for every place that an answer goes to
 
-const told = document.getElementById("told");
-const tell = (words) => { told.textContent = words; };
+// This script comes before the page, so that no form is sent without it; drawing waits for the rest.
+const ready = new Promise((done) => document.addEventListener("DOMContentLoaded", done));
+const tell = (words) => { document.getElementById("told").textContent = words; };
 
 function refuse(place, words) {
   const said = document.createElement("p");
@@ -45,6 +46,7 @@ function refit(figure) {
 }
 
 async function draw(root) {
+  await ready;
   if (matchMedia("(max-width: 40rem)").matches) {
     root.querySelectorAll("figure.chart:not([data-drawn])").forEach(refit);
   }
@@ -231,7 +233,7 @@ document.addEventListener("reset", (event) => {
     if (event.target.dataset.live) soon(event.target);
   });
 });
-for (const drop of document.querySelectorAll("[data-drop]")) {
+function takeFiles(drop) {
   const over = (event) => { event.preventDefault(); drop.classList.add("over"); };
   drop.addEventListener("dragover", over);
   drop.addEventListener("dragleave", () => drop.classList.remove("over"));
@@ -245,5 +247,8 @@ for (const drop of document.querySelectorAll("[data-drop]")) {
 window.addEventListener("pageshow", () => {
   document.querySelectorAll("input[type=range]").forEach(shownValue);
 });
-draw(document).catch(console.error);
-for (const form of document.querySelectorAll("form[data-at-once]")) send(form, null, false);
+ready.then(() => {
+  document.querySelectorAll("[data-drop]").forEach(takeFiles);
+  document.querySelectorAll("form[data-at-once]").forEach((form) => send(form, null, false));
+  return draw(document);
+}).catch(console.error);
