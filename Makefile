@@ -73,5 +73,5 @@ $(VENV)/.check-installed: $(VENV)/.test-installed
 	@touch $@
 
 $(VENV)/.docs-installed: $(VENV)/.installed
-	$(PIP) --editable '.[docs,duckdb]'  # duckdb brings PyArrow, which frames of pandas need
+	$(PIP) --editable '.[docs]'
 	@touch $@

@@ -1,4 +1,4 @@
-"""The Python of docs/guides/choice.md works as written, its commands exist, and all names are public."""
+"""The Python of the guide on choice works as written, its commands exist, its names are public."""
 
 import ast
 import importlib

@@ -79,7 +79,7 @@ def test_a_folder_that_cannot_be_is_refused_before_the_table_is_read(tmp_path: P
         (["--paths", "-1"], ["paths is -1"]),
         (["--horizons", "8"], ["horizon 8", "7 test days"]),
         (["--output", "scores.txt"], ["scores.txt", "neither .csv nor"]),
-        (["--test-start", "2024-01-20"], ["test_start 2024-01-20", "not after"]),
+        (["--test-start", "2024-01-20"], ["--test-start 2024-01-20", "not after"]),
     ],
 )
 def test_a_bad_call_is_refused(call: list[object], options: list[str], words: list[str]) -> None:

@@ -247,7 +247,8 @@ def test_predictions_outside_the_protocol_are_refused() -> None:
 def test_a_payload_holds_scores_verdict_settings_and_daily_totals() -> None:
     result = backtest(panel_of(28), {"h": TrainingHistory()}, horizons=[7], **ENDS)
     told = result.payload()
-    assert told.keys() == {"scores", "ranges", "comparison", "verdict", "settings", "daily"}
+    named = {"scores", "ranges", "comparison", "opponents", "verdict", "settings", "daily"}
+    assert told.keys() == named
     assert told["comparison"] == told["verdict"] == []
     assert told["scores"] == result.to_frame("polars").to_dicts()
     assert told["settings"] == {"h": {"tau": result.fits["h"].tau}}

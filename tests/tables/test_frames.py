@@ -2,6 +2,7 @@
 
 from datetime import date
 
+import narwhals as nw
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -9,6 +10,7 @@ import pytest
 
 import dgd
 from dgd.tables.frames import from_polars, to_polars
+from support.refusals import refused
 
 TABLE = pl.DataFrame(
     {
@@ -64,3 +66,12 @@ def test_a_pandas_column_of_two_kinds_is_named() -> None:
         dgd.InputError, match="counts row 3, column unit: 3 is int, but row 1 holds"
     ):
         to_polars(table, "counts")
+
+
+def test_a_frame_that_needs_pyarrow_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(*_: object) -> None:
+        raise ModuleNotFoundError("pyarrow is required")
+
+    monkeypatch.setattr(nw.DataFrame, "to_polars", absent)
+    with refused("counts is a pandas frame", "install pyarrow"):
+        to_polars(pd.DataFrame({"a": ["x"]}), "counts")

@@ -15,6 +15,7 @@ from dgd.choice.markets import Markets
 from dgd.panel.panel import Panel
 from dgd.report.page.figures import figure, scrolled
 from dgd.tables.html import escaped
+from dgd.tables.plain_numbers import sentence
 
 MOST_ROWS = 200
 """Rows that a page shows of a table; the download has all."""
@@ -81,20 +82,15 @@ class Desk:
 
 def sentences(said: Sequence[str], kind: str = "note", most: int = 3) -> str:
     """Notes and warnings, a paragraph each; of many the others are shown when asked for."""
-    told = "".join(f'<p class="{kind}">{escaped(begun(one))}</p>' for one in said[:most])
+    told = "".join(f'<p class="{kind}">{escaped(sentence(one))}</p>' for one in said[:most])
     return told + listed(f"{len(said) - most} more of these", said[most:])
-
-
-def begun(sentence: str) -> str:
-    """A sentence that begins as sentences on a page do."""
-    return sentence[:1].upper() + sentence[1:]
 
 
 def listed(title: str, said: Sequence[str]) -> str:
     """Sentences that few need, shown when they are asked for."""
     if not said:
         return ""
-    inside = "".join(f"<li>{escaped(begun(one))}</li>" for one in said)
+    inside = "".join(f"<li>{escaped(sentence(one))}</li>" for one in said)
     return f"<details><summary>{escaped(title)}</summary><ul>{inside}</ul></details>"
 
 

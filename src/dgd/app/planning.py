@@ -6,7 +6,7 @@ from urllib.parse import quote
 import polars as pl
 
 from dgd.app.controls import choice, folded, form, number
-from dgd.app.desk import Desk, Page, begun, sentences
+from dgd.app.desk import Desk, Page, sentences
 from dgd.app.fields import Fields
 from dgd.app.forecasting import DAYS
 from dgd.app.models import beside, fit_of
@@ -18,6 +18,7 @@ from dgd.report.page.words import counted
 from dgd.scenarios.future import Outlook
 from dgd.scenarios.plans import Plan
 from dgd.tables.html import escaped
+from dgd.tables.plain_numbers import sentence
 
 QUANTILES = [
     ("", "what is expected"),
@@ -55,7 +56,7 @@ def answer_plan(desk: Desk, known: str, fields: Fields) -> str:
     return (
         f"<h2>{found.outlook.dates[0]} to {found.outlook.dates[-1]}</h2>"
         + f'<p class="verdict">{escaped(_verdict(found))}</p>'
-        + "".join(f"<p>{escaped(begun(one))}</p>" for one in found.rest or ("No day rests.",))
+        + "".join(f"<p>{escaped(sentence(one))}</p>" for one in found.rest or ("No day rests.",))
         + desk.charted(
             "plan",
             plan_chart(found),

@@ -7,7 +7,7 @@ import polars as pl
 
 from dgd.app.changing import changes_of, dates_ahead, knobs
 from dgd.app.controls import folded, form, number, text
-from dgd.app.desk import Desk, Page, begun, cards, sentences
+from dgd.app.desk import Desk, Page, cards, sentences
 from dgd.app.fields import Fields
 from dgd.app.forecasting import DAYS
 from dgd.app.library import KeptScenario, OpenModel
@@ -20,6 +20,7 @@ from dgd.report.page.words import counted
 from dgd.scenarios.comparison import ScenarioComparison
 from dgd.scenarios.future import Outlook
 from dgd.tables.html import escaped
+from dgd.tables.plain_numbers import sentence
 
 PATHS = 400
 """Pairs of futures drawn for the ranges of a scenario that is kept."""
@@ -62,7 +63,7 @@ def answer_scenario(desk: Desk, known: str, fields: Fields) -> str:
     if found is None:
         return NOTHING_YET
     return (
-        f"<h2>{escaped(begun(words))}</h2>"
+        f"<h2>{escaped(sentence(words))}</h2>"
         + cards(_totals(found))
         + desk.charted(
             "scenario",

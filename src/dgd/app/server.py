@@ -20,7 +20,7 @@ from starlette.types import ASGIApp
 
 from dgd.app.assets import script_or_style
 from dgd.app.columns import read_columns, table_page
-from dgd.app.desk import Desk, Go, Page, begun, sentences
+from dgd.app.desk import Desk, Go, Page, sentences
 from dgd.app.exploring import data_page
 from dgd.app.fields import Fields
 from dgd.app.fitting import FitResponse, Fits, asked_fit
@@ -36,6 +36,7 @@ from dgd.app.uploads import received
 from dgd.app.warned import hearing
 from dgd.app.words import in_form_words
 from dgd.errors import DGDError, InputError
+from dgd.tables.plain_numbers import sentence
 
 PAGES: Mapping[str, Callable[[Desk, str], Page]] = {
     "": start_page,
@@ -188,7 +189,7 @@ def _safe(handler: Handler, shown: Callable[[str], str]) -> Handler:
         try:
             return await handler(request)
         except DGDError as error:
-            return HTMLResponse(shown(begun(in_form_words(str(error)))), REFUSED)
+            return HTMLResponse(shown(sentence(in_form_words(str(error)))), REFUSED)
         except ClientDisconnect:
             return Response(status_code=NOBODY)
         except Exception:

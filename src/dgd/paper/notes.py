@@ -10,8 +10,8 @@ scores of these windows were at hand while the library was built. The discrete w
 choice-recovery took the place of a first one, on which the learned model scored 0.0033; it
 was picked on other seeds with test scores in view.
 
-Accuracy beside more opponents, on more windows and up to seven days ahead, is the last section,
-the accuracy arena.
+Accuracy beside more opponents, on more windows and up to seven days ahead, is a section of its
+own, the accuracy arena.
 
 A row is named by the settings it was made with. "Paper preset" is `DGD.paper()` with the
 paper's epochs for the data set, and settings named after it were changed; "library

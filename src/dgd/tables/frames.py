@@ -51,6 +51,11 @@ def to_polars(frame: IntoFrame, name: str) -> tuple[pl.DataFrame, str]:
     kind = implementation if implementation in EAGER_KINDS else "polars"
     try:
         return known.to_polars(), kind
+    except ImportError as error:
+        raise InputError(
+            f"{name} is a {implementation} frame, which cannot be read without PyArrow; install "
+            "pyarrow, or hand over a Polars frame."
+        ) from error
     except CONVERSION_FAILS as error:
         raise _odd_column(known, name, error) from error
 

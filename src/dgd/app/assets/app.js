@@ -24,32 +24,8 @@ async function show(place, html) {
   await draw(place).catch(console.error); // sentences and tables stand without their charts
 }
 
-// On a narrow page: panels below each other, as wide as the page lets them; the caption is title enough.
-function narrow(spec, room) {
-  for (const part of spec.hconcat || spec.vconcat || []) narrow(part, room);
-  if (spec.hconcat) [spec.vconcat, spec.hconcat] = [spec.hconcat, undefined];
-  if (spec.facet?.column) [spec.facet.row, spec.facet.column] = [spec.facet.column, undefined];
-  const panel = spec.spec || spec;
-  const axis = panel.encoding?.y?.axis;
-  const words = axis?.labelLimit ? 150 : 0; // long labels stand behind their bars
-  if (words) axis.orient = "right";
-  if (panel.width > room - words) panel.width = room - words;
-}
-
-function refit(figure) {
-  const block = figure.querySelector("script.chart");
-  const kept = JSON.parse(block.textContent);
-  delete kept.spec.title;
-  kept.spec.config = { ...kept.spec.config, legend: { orient: "bottom" } };
-  narrow(kept.spec, figure.clientWidth - 70);
-  block.textContent = JSON.stringify(kept);
-}
-
 async function draw(root) {
   await ready;
-  if (matchMedia("(max-width: 40rem)").matches) {
-    root.querySelectorAll("figure.chart:not([data-drawn])").forEach(refit);
-  }
   await window.dgdDraw(root);
 }
 

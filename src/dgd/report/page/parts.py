@@ -10,6 +10,7 @@ from dgd.report.charts.drawable import drawable
 from dgd.report.charts.page import json_in_script
 from dgd.report.page.packing import packed_table
 from dgd.tables.html import escaped
+from dgd.tables.plain_numbers import sentence
 
 
 @dataclass(frozen=True)
@@ -33,12 +34,7 @@ class Section:
 def paragraphs(sentences: Sequence[str], kind: str = "") -> str:
     """Each sentence a paragraph; `kind` "note" or "warning" sets them off."""
     named = f' class="{kind}"' if kind else ""
-    return "".join(f"<p{named}>{escaped(begun(sentence))}</p>" for sentence in sentences)
-
-
-def begun(sentence: str) -> str:
-    """A sentence as it begins on a page; in the shell a word stands before it."""
-    return sentence[:1].upper() + sentence[1:]
+    return "".join(f"<p{named}>{escaped(sentence(one))}</p>" for one in sentences)
 
 
 def bullets(sentences: Sequence[str], kind: str = "") -> str:
@@ -47,7 +43,9 @@ def bullets(sentences: Sequence[str], kind: str = "") -> str:
         return ""
     named = f' class="{kind}"' if kind else ""
     return (
-        f"<ul{named}>" + "".join(f"<li>{escaped(begun(one))}</li>" for one in sentences) + "</ul>"
+        f"<ul{named}>"
+        + "".join(f"<li>{escaped(sentence(one))}</li>" for one in sentences)
+        + "</ul>"
     )
 
 

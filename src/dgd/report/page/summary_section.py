@@ -6,7 +6,8 @@ from dgd.report.page.findings import Findings
 from dgd.report.page.forecast_section import kpi_table
 from dgd.report.page.parts import Section, bullets
 from dgd.report.page.watch_section import watched
-from dgd.report.page.words import counted, day, listed, more_or_fewer, percent
+from dgd.report.page.words import counted, day, more_or_fewer, percent
+from dgd.tables.plain_numbers import listed
 
 MOST_COHORTS = 3
 """So many cohorts are told of here; the section on the crowd has them all."""

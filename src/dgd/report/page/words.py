@@ -31,8 +31,3 @@ def day(moment: np.datetime64, period: Period) -> str:
     at: datetime = moment.astype("datetime64[s]").item()
     hour = f" {at:%H}:00" if period.name == "hour" else ""
     return f"{at.day} {at:%b %Y}{hour}"
-
-
-def listed(words: list[str]) -> str:
-    """One, two and three."""
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -29,10 +29,32 @@
       Object.fromEntries(read.map(([name, values]) => [name, values[at]])));
   };
 
+  const NARROW = "(max-width: 40rem)";
+  const BESIDE = 70; // pixels that an axis takes
   const NARROWEST = 520;
 
-  // A chart of fixed width shrinks on a narrow screen, but not until its words cannot be read:
-  // from there on its place scrolls, by keyboard too.
+  // On a narrow page panels stand below each other, as wide as the page lets them.
+  function stacked(spec, room) {
+    for (const part of spec.hconcat || spec.vconcat || []) stacked(part, room);
+    if (spec.hconcat) [spec.vconcat, spec.hconcat] = [spec.hconcat, undefined];
+    if (spec.facet?.column) [spec.facet.row, spec.facet.column] = [spec.facet.column, undefined];
+    if (spec.columns) spec.columns = 1;
+    const panel = spec.spec || spec;
+    const axis = panel.encoding?.y?.axis;
+    const words = axis?.labelLimit ? 150 : 0; // long labels stand behind their bars
+    if (words) axis.orient = "right";
+    if (panel.width > room - words) panel.width = room - words;
+  }
+
+  // The caption of a figure is title enough there.
+  function refit(spec, width) {
+    delete spec.title;
+    spec.config = { ...spec.config, legend: { ...spec.config?.legend, orient: "bottom" } };
+    stacked(spec, width - BESIDE);
+  }
+
+  // A chart of fixed width shrinks where there is no room, but not until its words cannot be
+  // read: from there on its place scrolls, by keyboard too.
   function keepReadable(place) {
     const svg = place.querySelector("svg");
     svg.style.minWidth = `${Math.min(svg.width.baseVal.value, NARROWEST)}px`;
@@ -49,6 +71,7 @@
     spec.datasets = Object.fromEntries(
       Object.entries(datasets).map(([name, columns]) => [name, dgdRows(columns)]));
     if (figure.dataset.rows) spec.datasets.rows = dgdChosen(figure.dataset.rows);
+    if (matchMedia(NARROW).matches) refit(spec, figure.clientWidth);
     const { view } = await vegaEmbed(figure.querySelector(".place"), spec, LOOK);
     figure.view = view;
     keepReadable(figure.querySelector(".place"));

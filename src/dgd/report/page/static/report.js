@@ -77,8 +77,9 @@
     const slider = choice("price");
     const prices = rows.map((row) => row.price);
     const [least, most] = [Math.min(...prices), Math.max(...prices)];
-    if (Number(slider.min) !== least || Number(slider.max) !== most) {
-      Object.assign(slider, { min: least, max: most, step: (most - least) / 100 });
+    if (slider.dataset.of !== rows[0].product) {
+      slider.dataset.of = rows[0].product;
+      Object.assign(slider, { min: least, max: most, step: (most - least) / 100 || 1 });
       slider.value = rows[0].usual;
       show(slider);
     }
