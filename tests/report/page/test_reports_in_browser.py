@@ -56,6 +56,16 @@ def test_a_report_opens_without_a_network_and_fits_its_window(
         assert drawn == page.locator("figure.chart").count() > 3
 
 
+def test_on_a_phone_every_panel_has_the_names_of_its_rows(crowd_page: Path, chromium: Any) -> None:
+    """Side by side the first panel names the forecasters for all; below each other each does."""
+    times = {}
+    for width, pixels in WIDTHS.items():
+        with opened(pixels, 900, within=chromium) as page:
+            open_report(page, crowd_page)
+            times[width] = page.locator("#accuracy-chart svg text", has_text="last day").count()
+    assert times == {"desktop": 1, "phone": 4}
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_no_serious_fault_of_accessibility(
     name: str, chromium: Any, request: pytest.FixtureRequest

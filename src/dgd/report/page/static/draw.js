@@ -30,11 +30,23 @@
   };
 
   const NARROW = "(max-width: 40rem)";
-  const BESIDE = 70; // pixels that an axis takes
+  const AXIS = 70; // pixels beside a panel
+  const NAMES = 100; // and where names of rows stand beside it, too
   const NARROWEST = 520;
+
+  // Of panels side by side the first may have the names of all; below each other each needs them.
+  function named(spec) {
+    const axis = spec.encoding?.y?.axis;
+    if (axis) delete axis.labels;
+    const header = spec.facet?.row?.header;
+    if (header) delete header.labels;
+    const inside = [spec.spec, ...(spec.layer || []), ...(spec.hconcat || []), ...(spec.vconcat || [])];
+    inside.filter(Boolean).forEach(named);
+  }
 
   // On a narrow page panels stand below each other, as wide as the page lets them.
   function stacked(spec, room) {
+    if (spec.hconcat) named(spec);
     for (const part of spec.hconcat || spec.vconcat || []) stacked(part, room);
     if (spec.hconcat) [spec.vconcat, spec.hconcat] = [spec.hconcat, undefined];
     if (spec.facet?.column) [spec.facet.row, spec.facet.column] = [spec.facet.column, undefined];
@@ -43,14 +55,16 @@
     const axis = panel.encoding?.y?.axis;
     const words = axis?.labelLimit ? 150 : 0; // long labels stand behind their bars
     if (words) axis.orient = "right";
-    if (panel.width > room - words) panel.width = room - words;
+    const header = spec.facet?.row && spec.facet.row.header?.labelOrient !== "top";
+    const most = room - words - (header ? NAMES : 0);
+    if (panel.width > most) panel.width = most;
   }
 
   // The caption of a figure is title enough there.
   function refit(spec, width) {
     delete spec.title;
     spec.config = { ...spec.config, legend: { ...spec.config?.legend, orient: "bottom" } };
-    stacked(spec, width - BESIDE);
+    stacked(spec, width - AXIS);
   }
 
   // A chart of fixed width shrinks where there is no room, but not until its words cannot be
