@@ -44,12 +44,18 @@
     inside.filter(Boolean).forEach(named);
   }
 
+  function rename(parts, from, to) {
+    if (!parts?.[from]) return;
+    parts[to] = parts[from];
+    delete parts[from];
+  }
+
   // On a narrow page panels stand below each other, as wide as the page lets them.
   function stacked(spec, room) {
     if (spec.hconcat) named(spec);
     for (const part of spec.hconcat || spec.vconcat || []) stacked(part, room);
-    if (spec.hconcat) [spec.vconcat, spec.hconcat] = [spec.hconcat, undefined];
-    if (spec.facet?.column) [spec.facet.row, spec.facet.column] = [spec.facet.column, undefined];
+    rename(spec, "hconcat", "vconcat");
+    rename(spec.facet, "column", "row");
     if (spec.columns) spec.columns = 1;
     const panel = spec.spec || spec;
     const axis = panel.encoding?.y?.axis;
