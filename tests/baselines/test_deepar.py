@@ -318,7 +318,7 @@ def test_paper_preset_has_the_papers_values():
     assert (paper.count_weight, paper.penalty_weight) == (0.05, 0.001)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("year", "papers"), [(2010, 1.8819), (2011, 1.8305)])
 def test_retail_opponent_is_no_weaker_than_the_papers(year, papers):
     data = dgd.datasets.online_retail(real_data("online_retail_ii"), window=year)

@@ -53,7 +53,7 @@ def test_restricted_projection_ties_the_first_behavior_to_the_first_coordinate()
     np.testing.assert_allclose(np.asarray(rates)[..., 0].ravel(), expected)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_both_projections_learn_kuairand_no_worse_than_where_they_start() -> None:
     data = dgd.datasets.kuairand(real_data("kuairand_pure"), window="late")
     window = data.window

@@ -25,7 +25,7 @@ def run(*command: object, cwd: Path) -> str:
     return made.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_log_becomes_a_recommendation_in_the_shell(tmp_path):
     told = run("bash", EXAMPLES / "campaign.sh", "week", "--epochs", 5, cwd=tmp_path)
     expected = dict(re.findall(r"campaign for (\w+) customers: ([\d.]+) purchases", told))

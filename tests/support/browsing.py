@@ -15,9 +15,8 @@ import pytest
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
-needs_browser = pytest.mark.skipif(
-    CHROMIUM is None, reason="no Chromium on this machine; install it to try pages in a browser"
-)
+WITHOUT_BROWSER = "no Chromium on this machine; install it to try pages in a browser"
+needs_browser = pytest.mark.skipif(CHROMIUM is None, reason=WITHOUT_BROWSER)
 AXE = os.environ.get("DGD_AXE", "")
 """The script axe.min.js of axe-core, which looks for faults of accessibility."""
 ARGUMENTS = [

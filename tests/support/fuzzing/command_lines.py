@@ -113,6 +113,7 @@ def _usual(name: str, folder: Path) -> Words:
         "forecast": [fit, "--horizon", "2"],
         "scenario": [effort, *change, "--horizon", "2"],
         "plan": [effort, *terms, "--horizon", "2"],
+        "report": [choice, "--output", str(folder / "report.html")],
         "info": [fit],
         "check": [fit],
         "choice fit": [offers, "--attributes", "quality", "--output", str(folder / "new.dgd")],
