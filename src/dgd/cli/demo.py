@@ -48,4 +48,4 @@ def demo(
     for title, table in shown.tables().items():
         show(title, table)
     wrote(*files, page)
-    out.print(f"The report is one page that opens anywhere: open {page} in a browser.")
+    out.print(f"The report is one page: open {page} in a browser.", soft_wrap=True)
