@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import dgd
@@ -23,6 +24,7 @@ from support.browsing import (
     serious_faults,
     sideways,
 )
+from support.random_choice import make, offers_table, random_fit
 from support.refusals import refused
 from support.untrained import untrained
 
@@ -85,6 +87,13 @@ def test_a_notebook_shows_the_page_in_a_frame_of_its_own() -> None:
     assert shown.startswith('<iframe title="A title"')
     assert 'sandbox="allow-scripts"' in shown
     assert "<p>" not in shown, "the page is the frame's, and no part of the notebook"
+
+
+def test_a_product_that_nobody_could_buy_has_no_price_to_turn() -> None:
+    never = pl.when(pl.col("product") == "d").then(0).otherwise(pl.col("available"))
+    counts = pl.when(pl.col("product") == "d").then(0).otherwise(pl.col("count"))
+    page = random_fit(make(offers_table().with_columns(available=never, count=counts))).report()
+    assert re.findall(r'<option value="(\w)">', page.sections[1].html) == ["a", "b", "c"]
 
 
 def test_other_fits_have_no_report(drawn: dgd.Simulated) -> None:

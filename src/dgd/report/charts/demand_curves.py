@@ -9,7 +9,7 @@ import polars as pl
 from jaxtyping import Float
 
 from dgd.choice import ChoiceFit, Markets
-from dgd.errors import InputError
+from dgd.choice.best_prices import offered
 from dgd.report.charts.colors import label_scale
 from dgd.tables.labels import Label
 
@@ -47,8 +47,8 @@ def demand_curve_table(
     """
     markets = markets or fit.markets
     parts = []
-    for product in _sold_most(fit, markets) if products is None else products:
-        asked = _offered(markets, product) if prices is None else np.asarray(prices, float)
+    for product in sold_most(fit, markets, CURVES) if products is None else products:
+        asked = _tried(markets, product) if prices is None else np.asarray(prices, float)
         curves = pl.concat(
             replace(fit, runs=(run,)).demand_curve(product, asked, markets, "polars")
             for run in fit.runs
@@ -116,24 +116,19 @@ def _measures(table: pl.DataFrame, color: alt.Color, width: int) -> list[alt.Lay
     return panels
 
 
-def _sold_most(fit: ChoiceFit, markets: Markets) -> list[Label]:
+def sold_most(fit: ChoiceFit, markets: Markets, most: int) -> list[Label]:
     """The products expected to sell most, in the order of the table."""
-    if len(markets.products) <= CURVES:
+    if len(markets.products) <= most:
         return list(markets.products)
     columns = markets.columns
     sold = fit.predict(markets, "polars").drop_nulls(columns.price).group_by(columns.product)
-    most = set(sold.agg(pl.col("count").sum()).top_k(CURVES, by="count")[columns.product])
-    return [product for product in markets.products if str(product) in most]
+    found = set(sold.agg(pl.col("count").sum()).top_k(most, by="count")[columns.product])
+    return [product for product in markets.products if str(product) in found]
 
 
-def _offered(markets: Markets, product: Label) -> Float[np.ndarray, " price"]:
+def _tried(markets: Markets, product: Label) -> Float[np.ndarray, " price"]:
     """Prices between the lowest and highest at which `product` was offered."""
-    if product not in markets.products:
-        raise InputError(f"product {product!r} is not in the markets; correct the label.")
-    index = markets.products.index(product)
-    known = markets.price[(markets.product == index) & markets.available]
-    if not len(known):
-        raise InputError(f"product {product!r} is not available in any market; give prices to try.")
+    known = offered(markets, product)
     if np.ptp(known) == 0:
         return known[0] * np.linspace(0.8, 1.2, PRICES_TRIED)
     return np.linspace(known.min(), known.max(), PRICES_TRIED)

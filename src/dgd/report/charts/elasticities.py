@@ -4,6 +4,7 @@ import altair as alt
 import polars as pl
 
 from dgd.choice import ChoiceFit, Markets
+from dgd.report.charts.demand_curves import sold_most
 
 MOST = 12
 """Products that are drawn; tables have them all."""
@@ -25,7 +26,7 @@ def elasticity_chart(fit: ChoiceFit, markets: Markets | None = None) -> alt.Laye
     """A square for every product and price: by how many per cent sales move when that price rises
     by one per cent. Of many products the best sold are drawn."""
     table = elasticity_table(fit, markets)
-    shown = best_sold(fit, markets or fit.markets, MOST)
+    shown = [str(product) for product in sold_most(fit, markets or fit.markets, MOST)]
     table = table.filter(pl.col("product").is_in(shown) & pl.col("price of").is_in(shown))
     base = alt.Chart(table).encode(
         x=alt.X("price of:N", title="when this price rises by 1 %", sort=shown),
@@ -48,13 +49,3 @@ def elasticity_chart(fit: ChoiceFit, markets: Markets | None = None) -> alt.Laye
         height=alt.Step(30),
         title="How sales answer to prices, on the mean over markets",
     )
-
-
-def best_sold(fit: ChoiceFit, markets: Markets, most: int) -> list[str]:
-    """The products expected to sell most, as text and in the order of the table."""
-    if len(markets.products) <= most:
-        return [str(product) for product in markets.products]
-    columns = markets.columns
-    sold = fit.predict(markets, "polars").drop_nulls(columns.price).group_by(columns.product)
-    found = set(sold.agg(pl.col("count").sum()).top_k(most, by="count")[columns.product])
-    return [str(product) for product in markets.products if str(product) in found]

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from dgd.choice import ChoiceFit
-from dgd.report.charts.demand_curves import TITLES, demand_curve_table
-from dgd.report.charts.elasticities import best_sold, elasticity_table
+from dgd.report.charts.demand_curves import TITLES, demand_curve_table, sold_most
+from dgd.report.charts.elasticities import elasticity_table
 
 MOST_PRODUCTS = 12
 """Products whose prices can be turned on the page: the best sold."""
@@ -30,8 +30,9 @@ class ChoiceFindings:
 
 def choice_found(fit: ChoiceFit) -> ChoiceFindings:
     """Shares, elasticities, curves and best prices in the markets of the fit."""
-    named = best_sold(fit, fit.markets, MOST_PRODUCTS)
-    products = [product for product in fit.markets.products if str(product) in named]
+    markets = fit.markets
+    on_offer = {markets.products[at] for at in markets.product[markets.available]}
+    products = [one for one in sold_most(fit, markets, MOST_PRODUCTS) if one in on_offer]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         curves = demand_curve_table(fit, products)
