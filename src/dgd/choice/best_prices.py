@@ -10,7 +10,7 @@ from dgd.choice.markets import Markets
 from dgd.errors import InputError
 from dgd.tables.labels import Label
 
-TRIED = 21
+TRIED = 15
 """Prices between the lowest and the highest; then as many around the best of them."""
 OWN, ALL = "revenue", "revenue of all"
 
@@ -29,10 +29,15 @@ def best_prices_table(
         usual = float(np.median(seen))
         if np.ptp(seen) == 0:
             continue
+        coarse = np.linspace(seen.min(), seen.max(), TRIED)
+        brought = curve(product, coarse)
         for aim in (OWN, ALL):
-            best, edge = _best(curve, product, seen, aim)
+            best = _around(curve, product, coarse, int(np.argmax(brought[aim])), aim)
             now, then = curve(product, np.array([usual, best]))[aim]
+            if then < now:  # the usual price lies between two that were tried
+                best, then = usual, now
             gain = 100 * (then / now - 1) if now > 0 else None
+            edge = bool(np.isclose(best, coarse[[0, -1]]).any())
             rows.append((str(product), aim, usual, best, gain, edge))
     schema = {
         "product": pl.String,
@@ -56,15 +61,9 @@ def offered(markets: Markets, product: Label) -> Float[np.ndarray, " offer"]:
     return np.asarray(seen)
 
 
-def _best(
-    curve: Curve, product: Label, seen: Float[np.ndarray, " offer"], aim: str
-) -> tuple[float, bool]:
-    """The best price within those seen, and whether it is the lowest or highest of them."""
-    least, most = float(seen.min()), float(seen.max())
-    low, high = least, most
-    for _ in range(2):
-        prices = np.linspace(low, high, TRIED)
-        at = int(np.argmax(curve(product, prices)[aim]))
-        low, high = prices[max(at - 1, 0)], prices[min(at + 1, TRIED - 1)]
-    best = float(prices[at])
-    return best, bool(np.isclose(best, least) or np.isclose(best, most))
+def _around(
+    curve: Curve, product: Label, coarse: Float[np.ndarray, " price"], at: int, aim: str
+) -> float:
+    """The best price between the neighbours of the best coarse one."""
+    fine = np.linspace(coarse[max(at - 1, 0)], coarse[min(at + 1, TRIED - 1)], TRIED)
+    return float(fine[int(np.argmax(curve(product, fine)[aim]))])
