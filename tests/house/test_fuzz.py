@@ -17,7 +17,7 @@ import pytest
 
 from support.fuzzing.found import NUMBER
 
-CASES = {"tables": 150, "table_files": 60, "model_files": 150, "command_lines": 40}
+CASES = {"tables": 150, "table_files": 60, "model_files": 100, "command_lines": 30}
 TESTS = Path(__file__).parents[1]
 SECONDS = 600
 LONG_SECONDS = 7200

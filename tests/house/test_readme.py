@@ -27,7 +27,7 @@ def test_the_quickstart_runs_but_for_its_training(tmp_path, monkeypatch, capsys)
         run_quickstart(tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_quickstart_runs_as_written(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     run_quickstart(tmp_path)

@@ -95,7 +95,7 @@ def test_the_papers_preset_multiplies_arrivals_by_effort(drawn: dgd.Simulated) -
     assert not table["learned"].any()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("elasticity", [0.001, 0.5, 0.999])
 def test_training_finds_the_elasticity_of_a_world(elasticity: float) -> None:
     found = [

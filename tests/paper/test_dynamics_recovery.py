@@ -42,7 +42,7 @@ def test_without_summaries_the_contrast_is_at_least_the_papers():
         assert ratio[index] > PAPER["Without dynamics", metric] / PAPER["DGD", metric]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_history_summaries_let_the_model_without_dynamics_follow_the_drift():
     """DGD is still ahead in every seed, by far less than the paper's contrast."""
     found = scores("history")

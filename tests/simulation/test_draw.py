@@ -71,7 +71,7 @@ def test_zero_effort_draws_nothing():
     assert drawn.panel.arrivals[3].sum() > 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_truth_is_recovered_better_than_without_dynamics():
     """Joint KL to the true probabilities on test days, for every seed."""
     drawn = dgd.simulate(dgd.example_world(), 90, seed=2)
