@@ -16,6 +16,7 @@ from dgd.app.uploads import Upload
 from dgd.choice.fit import ChoiceFit
 from dgd.errors import DGDError, InputError
 from dgd.fit import Fit
+from dgd.machine.memory import shown_bytes
 from dgd.storage import load
 from dgd.tables.files import read_table
 from dgd.tables.html import escaped
@@ -148,11 +149,6 @@ def _kind(path: Path) -> str:
 
 def _size(path: Path) -> str:
     try:
-        size = float(path.stat().st_size)
+        return shown_bytes(path.stat().st_size)
     except OSError:
         return "gone"
-    for unit in ("bytes", "KB", "MB"):
-        if size < 1000:
-            return f"{size:,.0f} {unit}"
-        size /= 1000
-    return f"{size:,.1f} GB"

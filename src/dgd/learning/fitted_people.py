@@ -23,7 +23,10 @@ from dgd.tables.frames import from_polars
 class FittedPeople(FittedCrowds):
     """Response types, what is carried from day to day, and both in words."""
 
-    runs: tuple[Run, ...]
+    @property
+    @abstractmethod
+    def _best(self) -> Run:
+        """The run that validates best."""
 
     @property
     @abstractmethod
@@ -33,7 +36,7 @@ class FittedPeople(FittedCrowds):
     @property
     def best_seed(self) -> int:
         """The seed that validates best."""
-        return min(self.runs, key=lambda run: run.best_objective).seed
+        return self._best.seed
 
     def response_types(self, kind: str | None = None) -> Any:
         """One row per seed, cohort and response type, by what the type does on training days.

@@ -119,10 +119,9 @@ def _scored(fit: Fit) -> Backtest | None:
     steps = [step for step in STEPS if left - step + 1 >= FEWEST_ORIGINS]
     if not steps:
         return None
-    first = panel.dates[max(split.first - 1, 0)] if split.first else None
     opponents: dict[str, Any] = {name: forecaster() for name, forecaster in OPPONENTS.items()}
     dates: dict[str, np.datetime64 | None] = {
-        "warmup_end": first,
+        "warmup_end": panel.dates[split.first - 1] if split.first else None,
         "train_end": panel.dates[split.train_stop - 1],
         "validation_end": panel.dates[split.validation_stop - 1],
     }
