@@ -159,7 +159,7 @@ def test_a_grid_beyond_memory_is_refused_with_what_it_needs(
     table = pl.DataFrame(
         {"date": date(2022, 4, 1), "unit": labels, "cohort": labels, "click": 0, "count": 1}
     )
-    with refused("3,000 units", "3,000 cohorts", "144 MB", "this machine has 200 MB", "merge"):
+    with refused("3,000 units", "3,000 cohorts", "576 MB", "this machine has 200 MB", "merge"):
         make(table, behaviors=["click"])
 
 

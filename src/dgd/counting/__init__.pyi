@@ -2,6 +2,7 @@ from .assignment import Assignment as Assignment
 from .buckets import hash_bucket as hash_bucket
 from .buckets import hash_buckets as hash_buckets
 from .count_report import CountReport as CountReport
+from .counts_in_parts import partition_counts as partition_counts
 from .events import count_events as count_events
 from .newcomers import newcomer_cohorts as newcomer_cohorts
 from .rates import rate_cohorts as rate_cohorts

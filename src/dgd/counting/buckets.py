@@ -1,7 +1,5 @@
 """Hash buckets of an identifier: the same everywhere, and from no history."""
 
-import hashlib
-
 import narwhals as nw
 import polars as pl
 from narwhals.typing import IntoFrame
@@ -11,23 +9,9 @@ from dgd.counting.engines import ROWS, collect, open_events, rows_in
 from dgd.counting.whole_ids import refuse_rounded_ids, whole_labels
 from dgd.errors import InputError
 from dgd.tables.frames import from_polars
+from dgd.tables.hashing import hash_bucket
 
-
-def hash_bucket(identifier: str | int, buckets: int = 64) -> int:
-    """The bucket of one identifier.
-
-    It is the SHA-256 of the identifier as text (integers in decimal), first eight bytes
-    big-endian, modulo `buckets`.
-
-    Args:
-        identifier: Text or a whole number.
-        buckets: How many buckets there are.
-
-    Returns:
-        A number from 0 to `buckets` - 1.
-    """
-    digest = hashlib.sha256(str(identifier).encode()).digest()
-    return int.from_bytes(digest[:8], "big") % buckets
+__all__ = ["hash_bucket", "hash_buckets"]
 
 
 def hash_buckets(

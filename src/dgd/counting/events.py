@@ -6,22 +6,24 @@ own, so a clean log costs no second pass and a bad one is refused, never thinned
 """
 
 from collections.abc import Callable, Sequence
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from narwhals.typing import IntoFrame
 
-from dgd.counting.count_report import CountReport, pass_on, within
+from dgd.counting.count_report import CountReport, pass_on
+from dgd.counting.data_sets import data_set_target, write_groups
 from dgd.counting.day_range import read_day, refuse_reversed
-from dgd.counting.engines import collect, open_events
-from dgd.counting.far_days import refuse_far_days
-from dgd.counting.group_keys import with_labels, with_numbers
+from dgd.counting.engines import collect, engine_of, open_events
 from dgd.counting.local_time import add_local_time
-from dgd.counting.pattern_groups import DAY, Grouping
-from dgd.counting.unreadable_times import refuse_unreadable
+from dgd.counting.opened_log import OpenedLog
+from dgd.counting.pattern_groups import Grouping
+from dgd.counting.spark_parts import write_with_spark
 from dgd.counting.whole_ids import refuse_rounded_ids
 from dgd.errors import InputError
-from dgd.panel.grids import check_context_names
-from dgd.tables import checks, refusing
+from dgd.panel.grids import Columns, check_context_names
+from dgd.tables import checks
 from dgd.tables.clock import Clock
 from dgd.tables.frames import from_polars
 from dgd.tables.labels import Label
@@ -42,6 +44,8 @@ def count_events(
     missing: Label | None = None,
     count: str = "count",
     report: Callable[[CountReport], None] | None = None,
+    to: str | PathLike[str] | None = None,
+    partitions: int | None = None,
 ) -> Any:
     """Count events per day, unit, cohort and joint pattern of behaviours.
 
@@ -65,15 +69,24 @@ def count_events(
         count: The name of the column of counts.
         report: Called with a `CountReport`; without it, rows outside `start` ... `end`
             are mentioned in a log message.
+        to: A folder to write the counts to instead of returning them: a Parquet data set
+            that `Panel.from_parquet` reads, whole or shard by shard. Spark writes it where
+            the events live, and its driver sees totals alone. A data set that stands there
+            is replaced when the new one is whole.
+        partitions: How many parts the data set has, at least as many as shards will read it;
+            64 unless told. A unit is in part `hash_bucket(unit, partitions)`, on every
+            engine: all of them know SHA-256, or hash each distinct unit once.
 
     Returns:
         The long table that `Panel.from_counts` reads, with `date`, `unit`, `cohort`, one 0/1
         column per behaviour, and `count`; only patterns that occurred have a row. It is a
-        frame of the user's kind; Polars lazy and Spark give Polars, DuckDB PyArrow.
+        frame of the user's kind; Polars lazy and Spark give Polars, DuckDB PyArrow. With `to`,
+        the `CountsManifest` of the data set instead.
 
     Raises:
         InputError: A column is missing, or holds times, labels, contexts or behaviours
-            that cannot be counted.
+            that cannot be counted; or `to` holds something that is no data set.
+        OutputError: The data set could not be written.
 
     Example:
         A log larger than memory, counted in the days of Shanghai::
@@ -92,6 +105,7 @@ def count_events(
     if first is not None and last is not None:
         refuse_reversed(first, last)
     _check_names(behaviors, context, count)
+    target = _target(to, partitions, behaviors, context, count)
     labels = {"unit": unit, "cohort": cohort}
     grouping = Grouping(labels, context, behaviors, period_named(period))
     frame, kind = open_events(events, "events", [clock.column, *grouping.columns])
@@ -100,17 +114,36 @@ def count_events(
             refuse_rounded_ids(frame, column, "events")
     told = add_local_time(frame, clock, "events")
     grouping.refuse_hours_of_dates(told, clock.column)
-    groups = collect(grouping.group(told))
-    refusing.refuse_empty(groups, "events", "hand over at least one event")
-    if groups[DAY].null_count():
-        refuse_unreadable(told, clock, "events")
-    grouping.refuse_behaviors(groups, frame)
-    groups = with_labels(with_numbers(groups, context), labels, missing)
-    kept, account = within(groups, first, last, grouping.period)
-    refuse_far_days(kept, clock.column)
-    counts = grouping.spread(kept, count)
+    log = OpenedLog(frame, told, clock, grouping, missing, first, last)
+    counts: Any
+    if target is not None and engine_of(frame).startswith("pyspark"):
+        counts, account = write_with_spark(log, count, target)
+    else:
+        kept, account = log.checked(collect(log.groups()))
+        if target is not None:
+            counts = write_groups(log, kept, count, target)
+        else:
+            counts = from_polars(grouping.spread(kept, count), kind)
     pass_on(account, report)
-    return from_polars(counts, kind)
+    return counts
+
+
+def _target(
+    to: str | PathLike[str] | None,
+    partitions: int | None,
+    behaviors: Sequence[str],
+    context: Sequence[str],
+    count: str,
+) -> tuple[Path, int] | None:
+    if to is not None:
+        columns = Columns("date", "unit", "cohort", count)
+        return data_set_target(to, partitions, columns, behaviors, context)
+    if partitions is not None:
+        raise InputError(
+            f"partitions is {partitions}, but there is no data set to write; name its folder "
+            "with to=."
+        )
+    return None
 
 
 def _check_names(behaviors: Sequence[str], context: Sequence[str], count: str) -> None:

@@ -8,6 +8,7 @@ from dgd.counting.engines import rows_in
 from dgd.counting.refusals import plural, refuse_missing
 from dgd.counting.whole_ids import whole_labels
 from dgd.errors import InputError
+from dgd.tables.checks import LARGEST_VALUE
 from dgd.tables.labels import Label
 
 NO_LABEL = {"unit": "__dgd_no_unit__", "cohort": "__dgd_no_cohort__"}
@@ -60,3 +61,15 @@ def with_numbers(groups: pl.DataFrame, context: Sequence[str]) -> pl.DataFrame:
             refuse_missing("events", name, without)
         groups = groups.with_columns(number.alias(name))
     return groups
+
+
+def refuse_odd_numbers(groups: pl.DataFrame, context: Sequence[str]) -> None:
+    """Refuse context that is no finite number, or too large to be computed with."""
+    for name in context:
+        number = pl.col(name).cast(pl.Float64)
+        odd = groups.filter(~number.is_finite() | (number.abs() > LARGEST_VALUE))
+        if odd.height:
+            raise InputError(
+                f"events column {name}: {odd[name][0]} is not a number to compute with, in "
+                f"{plural(rows_in(odd))}; correct it or drop these rows first."
+            )

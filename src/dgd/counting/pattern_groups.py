@@ -73,17 +73,21 @@ class Grouping:
             if groups.select((_digit(h) == NEITHER).any()).item():
                 refuse_behavior(frame, "events", behavior)
 
+    @property
+    def moment(self) -> pl.Expr:
+        """The start of the period into which a group falls."""
+        if self.period.name == "week":
+            return pl.col(DAY).dt.truncate("1w")
+        if self.period.name == "hour":
+            return pl.col(DAY).cast(pl.Datetime("us")) + pl.duration(hours=pl.col(HOUR))
+        return pl.col(DAY)
+
     def spread(self, groups: pl.DataFrame, count: str) -> pl.DataFrame:
         """Patterns as 0/1 columns, days as periods, one sorted row per pattern and cell."""
-        moment = pl.col(DAY)
-        if self.period.name == "week":
-            moment = moment.dt.truncate("1w")
-        if self.period.name == "hour":
-            moment = moment.cast(pl.Datetime("us")) + pl.duration(hours=pl.col(HOUR))
         digits = [_digit(h).cast(pl.Int64).alias(b) for h, b in enumerate(self.behaviors)]
         keys = ["date", "unit", "cohort", *self.context, *self.behaviors]
         return (
-            groups.select(moment.alias("date"), "unit", "cohort", *self.context, *digits, ROWS)
+            groups.select(self.moment.alias("date"), "unit", "cohort", *self.context, *digits, ROWS)
             .group_by(keys)
             .agg(pl.col(ROWS).sum().cast(pl.Int64).alias(count))
             .sort(keys)

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import shutil
 import socket
 import stat
 import tempfile
@@ -31,7 +32,7 @@ def write_atomically(path: Path, content: bytes) -> None:
         OutputError: Writing failed; the message says where the content is instead.
     """
     target = _plain_target(path)
-    _clear_abandoned(target)
+    clear_abandoned(target)
     try:
         _write(target, content)
     except OSError as error:
@@ -49,7 +50,7 @@ def check_target(file: Path, inputs: Iterable[Path | None] = ()) -> None:
             )
     if target.exists() and not os.access(target, os.W_OK):
         raise InputError(f'output "{file}" may not be written to; name another file.')
-    neighbor = _neighbor(target)
+    neighbor = neighbor_of(target)
     try:
         with os.fdopen(_create(neighbor), "wb") as trial:
             trial.write(bytes(TRIAL_BYTES))
@@ -98,7 +99,7 @@ def _same(target: Path, given: Path) -> bool:
         return False
 
 
-def _neighbor(target: Path) -> Path:
+def neighbor_of(target: Path) -> Path:
     """A new name beside the target that tells which process writes it."""
     return target.with_name(f"{_stem(target)}{os.getpid()}.{secrets.token_hex(4)}{PARTIAL}")
 
@@ -113,7 +114,7 @@ def _create(file: Path) -> int:
 
 
 def _write(target: Path, content: bytes) -> None:
-    neighbor = _neighbor(target)
+    neighbor = neighbor_of(target)
     try:
         with os.fdopen(_create(neighbor), "wb") as file:
             if target.exists():
@@ -128,7 +129,7 @@ def _write(target: Path, content: bytes) -> None:
         raise
 
 
-def _clear_abandoned(target: Path) -> None:
+def clear_abandoned(target: Path) -> None:
     """Remove neighbours of the same target whose writers on this machine no longer run."""
     stem = _stem(target)
     with suppress(OSError):
@@ -138,7 +139,8 @@ def _clear_abandoned(target: Path) -> None:
             writer = entry.name.removeprefix(stem).partition(".")[0]
             if writer.isdigit() and not _runs(int(writer)):
                 with suppress(OSError):
-                    os.unlink(entry)
+                    remove = shutil.rmtree if entry.is_dir(follow_symlinks=False) else os.unlink
+                    remove(entry)
 
 
 def _runs(process: int) -> bool:

@@ -106,8 +106,10 @@ def tensor(
     return found
 
 
-def sparse(tensors: Tensors, name: str, shape: Sequence[int], most: int) -> np.ndarray:
-    """Counts kept by their places and values, on a grid of `shape`."""
+def sparse_places(
+    tensors: Tensors, name: str, shape: Sequence[int], most: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Places on a grid of `shape`, one after another, and the counts kept there."""
     cells = math.prod(shape)
     places = tensor(tensors, f"{name}/indices", [None], 0, cells - 1, kind="i")
     counts = tensor(tensors, f"{name}/counts", [len(places)], 1, most, kind="i")
@@ -115,7 +117,13 @@ def sparse(tensors: Tensors, name: str, shape: Sequence[int], most: int) -> np.n
         raise ValueError(f"{name}/indices name a place twice or out of order")
     if counts.sum(dtype=np.float64) > most:
         raise ValueError(f"{name}/counts add up to more than {most}")
-    grid = np.zeros(cells, np.int64)
+    return places, counts
+
+
+def sparse(tensors: Tensors, name: str, shape: Sequence[int], most: int) -> np.ndarray:
+    """Counts kept by their places and values, on a grid of `shape`."""
+    places, counts = sparse_places(tensors, name, shape, most)
+    grid = np.zeros(math.prod(shape), np.int64)
     grid[places] = counts
     return grid.reshape(shape)
 

@@ -52,7 +52,7 @@ def read_behaviors(table: pl.DataFrame, name: str, behaviors: Sequence[str]) -> 
         way_out = "is neither 0 nor 1; write 1 where the behaviour showed."
         table = yes_or_no(table, column)
         refuse(table, name, column, neither_0_nor_1(table, column), way_out)
-    powers = [pl.col(column).cast(pl.Int64) * 2**h for h, column in enumerate(behaviors)]
+    powers = [pl.col(column).cast(pl.Int32) * 2**h for h, column in enumerate(behaviors)]
     return table.with_columns(pl.sum_horizontal(powers).alias("pattern"))
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 from dgd.errors import InputError
-from dgd.tables.periods import Period
+from dgd.tables.periods import Moment, Period
 from dgd.tables.refusing import ROW, refuse, require_columns
 
 ISO = r"^\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?)?$"
@@ -17,8 +17,17 @@ DATES_TO_TELL = 5
 """Fewer dates cannot tell a weekly table from a daily one with gaps."""
 
 
-def read_dates(table: pl.DataFrame, name: str, column: str, period: Period) -> pl.DataFrame:
-    """Turn `column` into moments of `period`: dates, or naive datetimes for hours."""
+def read_dates(
+    table: pl.DataFrame,
+    name: str,
+    column: str,
+    period: Period,
+    ends: tuple[Moment | None, Moment | None] = (None, None),
+) -> pl.DataFrame:
+    """Turn `column` into moments of `period`: dates, or naive datetimes for hours.
+
+    Where the first and last date were both named as `ends`, gaps between them are meant.
+    """
     require_columns(table, name, [column])
     dtype = table.schema[column]
     raw = pl.col(column)
@@ -31,14 +40,16 @@ def read_dates(table: pl.DataFrame, name: str, column: str, period: Period) -> p
     refuse(table, name, column, raw.is_null(), "is not a date; fill it in or drop the row.")
     early = raw.dt.year() < FIRST_YEAR
     refuse(table, name, column, early, "lies before the year 1000; write years with four digits.")
-    moments = pl.col(column).cast(pl.Datetime("us"))
-    start = moments.dt.truncate("1h" if period.unit == "h" else "1d")
-    refuse(
-        table, name, column, moments != start,
-        f"is not the start of {_a(period)}; sum the counts per {period.name} first.",
-    )  # fmt: skip
-    table = table.with_columns(start.cast(period.series("", np.array([], "M8[D]")).dtype))
-    _refuse_far_dates(table, name, column, period)
+    if dtype != pl.Date:
+        moments = pl.col(column).cast(pl.Datetime("us"))
+        start = moments.dt.truncate("1h" if period.unit == "h" else "1d")
+        refuse(
+            table, name, column, moments != start,
+            f"is not the start of {_a(period)}; sum the counts per {period.name} first.",
+        )  # fmt: skip
+        table = table.with_columns(start)
+    table = table.with_columns(raw.cast(period.series("", np.array([], "M8[D]")).dtype))
+    _refuse_far_dates(table, name, column, period, ends)
     return table
 
 
@@ -58,26 +69,48 @@ def _a(period: Period) -> str:
     return f"an {period.name}" if period.name == "hour" else f"a {period.name}"
 
 
-def _refuse_far_dates(table: pl.DataFrame, name: str, column: str, period: Period) -> None:
+def _refuse_far_dates(
+    table: pl.DataFrame,
+    name: str,
+    column: str,
+    period: Period,
+    ends: tuple[Moment | None, Moment | None],
+) -> None:
     """Refuse a date so far from the others that it must be a slip of the pen."""
-    moments = _distinct(table, column, period)
-    gaps = np.diff(moments) / period.step
-    if not len(gaps) or gaps.max() <= max(LONGEST_GAP, GAP_TO_DATES * len(moments)):
+    moments = distinct_dates(table, column, period)
+    found = far_date(moments, period)
+    if found is None or _between(moments, period, *ends):
         return
-    widest = int(gaps.argmax())
-    before = widest + 1 <= len(moments) // 2
-    lonely = moments[widest if before else widest + 1]
+    lonely, gap = found
     rows = table.filter(pl.col(column) == period.series("", np.array([lonely]))[0])
     raise InputError(
-        f"{name} row {rows[ROW][0]}, column {column}: {lonely} lies {int(gaps[widest]):,} "
+        f"{name} row {rows[ROW][0]}, column {column}: {lonely} lies {gap:,} "
         f"{period.name}s from the next date in a table of {len(moments)} dates; correct it, or "
         "hand over only the part that belongs together."
     )
 
 
+def far_date(moments: np.ndarray, period: Period) -> tuple[np.datetime64, int] | None:
+    """The date among sorted ones that lies out of proportion far from the next, and how far."""
+    gaps = np.diff(moments) / period.step
+    if not len(gaps) or gaps.max() <= max(LONGEST_GAP, GAP_TO_DATES * len(moments)):
+        return None
+    widest = int(gaps.argmax())
+    before = widest + 1 <= len(moments) // 2
+    return moments[widest if before else widest + 1], int(gaps[widest])
+
+
+def _between(moments: np.ndarray, period: Period, start: Moment | None, end: Moment | None) -> bool:
+    """Whether both ends were named and all moments lie between them."""
+    if start is None or end is None:
+        return False
+    first, last = period.parse(start, "start"), period.parse(end, "end")
+    return bool(first <= moments[0] and moments[-1] <= last)
+
+
 def refuse_sparse_dates(table: pl.DataFrame, name: str, column: str, period: Period) -> None:
     """Refuse a table whose dates all lie a week or more apart but which is read by days."""
-    moments = _distinct(table, column, period)
+    moments = distinct_dates(table, column, period)
     if len(moments) < DATES_TO_TELL or period.name == "week":
         return
     gaps = np.diff(moments)
@@ -102,5 +135,7 @@ def refuse_sparse_dates(table: pl.DataFrame, name: str, column: str, period: Per
         )
 
 
-def _distinct(table: pl.DataFrame, column: str, period: Period) -> np.ndarray:
-    return np.unique(table[column].to_numpy().astype(f"datetime64[{period.unit}]"))
+def distinct_dates(table: pl.DataFrame, column: str, period: Period) -> np.ndarray:
+    """The dates there are, in order."""
+    moments = table[column].unique().to_numpy().astype(f"datetime64[{period.unit}]")
+    return np.unique(moments)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from dgd.errors import InputError
+from dgd.tables.row_keys import row_keys
 
 OWN = "__dgd_"
 """How the names of columns begin that dgd adds to a table while it reads it."""
@@ -69,6 +70,8 @@ def refuse(
 
     The row is named by its number and by what it has in the columns of `keys`.
     """
+    if not table.select(bad.any()).item():
+        return
     rows = table.filter(bad)
     if rows.height == 0:
         return
@@ -92,11 +95,16 @@ def refuse_duplicates(
     keys: Sequence[str],
     what: str,
     otherwise: str = "add them up or drop one before handing the table over",
+    alike: Sequence[str] | None = None,
 ) -> None:
-    """Raise when two rows speak of the same cell."""
-    twice = table.group_by(keys).agg(pl.col(ROW)).filter(pl.col(ROW).list.len() > 1)
-    if twice.height == 0:
+    """Raise when two rows speak of the same cell.
+
+    Where there are fewer columns that agree whenever `keys` do, `alike` names them.
+    """
+    numbers = pl.Series(row_keys(table, keys if alike is None else alike))
+    if numbers.n_unique() == table.height:
         return
+    twice = table.filter(numbers.is_duplicated()).group_by(keys).agg(pl.col(ROW))
     first = twice.sort(pl.col(ROW).list.min()).row(0, named=True)
     rows = sorted(first[ROW])
     cell = ", ".join(f"{key} {first[key]}" for key in keys)

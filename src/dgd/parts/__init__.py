@@ -1,0 +1,1 @@
+"""Counts in a folder of Parquet files, spread over parts by a hash of the unit."""
