@@ -205,7 +205,7 @@ def test_all_days_at_once_equal_one_day_after_another_and_the_equations(seed):
     with computing():
         crowd, (inputs, outcomes) = random_crowd(seed), random_days(seed)
         start = random_start(crowd, seed)
-        at_once = swept(crowd, outcomes, start)
+        at_once = swept(crowd, outcomes.totals, start)
         one_by_one = walked(crowd, start, inputs, outcomes)
         expected = by_equation(crowd, start, outcomes)
     assert set(at_once) == {"memory", "fatigue", "shift"}
@@ -228,7 +228,7 @@ def test_no_state_goes_beyond_its_reach(seed):
     with computing():
         crowd, (_, outcomes) = random_crowd(seed, scale=1.5), random_days(seed)
         start = random_start(crowd, seed)
-        paths = swept(crowd, outcomes, start)
+        paths = swept(crowd, outcomes.totals, start)
         for part in crowd.feedback.carried:
             for day, values in enumerate(np.asarray(paths[part.name])):
                 reach = part.reach(start.carried[part.name], day)

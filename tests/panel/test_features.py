@@ -17,6 +17,7 @@ from dgd.panel.features import (
     choose_calendar,
 )
 from dgd.panel.panel import Panel
+from dgd.panel.pattern_counts import PatternCounts
 from dgd.panel.split import Split
 from dgd.tables.periods import PERIODS
 
@@ -75,7 +76,7 @@ def test_summaries_use_only_counts_before_the_day(drawn: dgd.Simulated, day: int
     before = maker.summaries(panel)
     changed = panel.patterns.copy()
     changed[day] += 100
-    after = maker.summaries(replace(panel, patterns=changed))
+    after = maker.summaries(replace(panel, counts=PatternCounts.of(changed)))
     assert np.array_equal(after[: day + 1], before[: day + 1])
     assert (after[day + 1, ..., 0] > before[day + 1, ..., 0]).all(), "the next day knows of them"
 
@@ -90,7 +91,7 @@ def test_the_first_summaries_come_from_the_warm_up_alone(drawn: dgd.Simulated) -
     panel = drawn.panel
     changed = panel.patterns.copy()
     changed[7:] += 100
-    later = replace(panel, patterns=changed)
+    later = replace(panel, counts=PatternCounts.of(changed))
     assert np.array_equal(fitted(panel).first_arrivals, fitted(later).first_arrivals)
     assert np.array_equal(fitted(panel).first_arrivals, panel.arrivals[:7].mean(0))
 

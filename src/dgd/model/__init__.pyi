@@ -1,4 +1,5 @@
 from .arrival import Arrival as Arrival
+from .bits import behavior_bits as behavior_bits
 from .crowd import Crowd as Crowd
 from .days import Inputs as Inputs
 from .days import Outcomes as Outcomes
@@ -10,7 +11,6 @@ from .feedback.feedback import Feedback as Feedback
 from .feedback.feedback import State as State
 from .feedback.memory import Memory as Memory
 from .feedback.shift import Shift as Shift
-from .patterns import behavior_bits as behavior_bits
 from .population.fixed_gaussian import FixedGaussian as FixedGaussian
 from .population.gaussian_mixture import GaussianMixture as GaussianMixture
 from .population.population import AbstractPopulation as AbstractPopulation

@@ -44,10 +44,22 @@ class Arrival(eqx.Module):
         moved: Float[Array, "date cohort dim"],
     ) -> Float[Array, "date unit cohort node"]:
         """The unclipped exponent without the arrival states z and c; propensities are `moved`."""
+        of_cell = self.cell_exponent(reference, features, moved)
+        return of_cell[..., None] + self.node_exponent(support)[None, None]
+
+    def cell_exponent(
+        self,
+        reference: Reference,
+        features: Float[Array, "date unit cohort feature"],
+        moved: Float[Array, "date cohort dim"],
+    ) -> Float[Array, "date unit cohort"]:
+        """The part of the exponent that all nodes share."""
         of_cell = (reference.log_baseline + self.intercept)[None] + features @ self.feature_effect
-        of_cell = of_cell + (moved @ self.loading)[:, None]
-        of_node = support.points @ self.loading
-        return of_cell[..., None] + of_node[None, None]
+        return of_cell + (moved @ self.loading)[:, None]
+
+    def node_exponent(self, support: Support) -> Float[Array, "cohort node"]:
+        """gamma^T u: the part that all dates and units share."""
+        return support.points @ self.loading
 
     def held(self) -> list[Held]:
         """The coefficients that the regulariser holds."""

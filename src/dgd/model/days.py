@@ -6,7 +6,8 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from dgd.model import negative_binomial
-from dgd.model.patterns import behavior_bits
+from dgd.model.bits import behavior_bits
+from dgd.model.unit_axis import over_units
 
 
 class Inputs(eqx.Module):
@@ -61,6 +62,25 @@ class Prediction(eqx.Module):
         return self.arrivals[..., None] * self.rates
 
 
+class CohortTotals(eqx.Module):
+    """What the units of every cohort counted together on each date."""
+
+    arrivals: Float[Array, "date cohort"]
+    behaviors: Float[Array, "date cohort behavior"]
+
+    @staticmethod
+    def of(
+        arrivals: Float[Array, "date unit cohort"],
+        behaviors: Float[Array, "date unit cohort behavior"],
+    ) -> "CohortTotals":
+        """Sums over the units at hand, and over those of other processes."""
+        return CohortTotals(over_units(arrivals.sum(1)), over_units(behaviors.sum(1)))
+
+    def between(self, start: int, stop: int | None) -> "CohortTotals":
+        """The dates from `start` up to, not including, `stop`."""
+        return CohortTotals(self.arrivals[start:stop], self.behaviors[start:stop])
+
+
 class EventGroups(eqx.Module):
     """Events of one cell with equal context, counted together; groups are in order of date."""
 
@@ -99,6 +119,11 @@ class Outcomes(eqx.Module):
     """The part of the negative-binomial log-probability that no parameter moves."""
     events: EventGroups | None = None
     """The same events by their own context, where a model is trained on it."""
+
+    @property
+    def totals(self) -> CohortTotals:
+        """Everything that cohorts counted."""
+        return CohortTotals.of(self.arrivals, self.behaviors)
 
     def between(self, start: int, stop: int | None) -> "Outcomes":
         """The dates from `start` up to, not including, `stop`."""

@@ -7,12 +7,12 @@ node, not H 2^H. Patterns are numbered sum of y_h 2^h, so the two halves of a
 level lie side by side in memory and no reordering is ever needed.
 """
 
-from functools import lru_cache
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
+
+from dgd.model.bits import behavior_bits
 
 LOGIT_BOUND = 150.0
 """Each factor of exp(-logit) stays within e^150, so that no product overflows or vanishes."""
@@ -23,13 +23,6 @@ SLIVER = 1e-16
 BLOCK_ELEMENTS = 1_000_000
 """Patterns x nodes x cells walked at once: large enough to fill both cores,
 small enough to stay near the cache."""
-
-
-@lru_cache(maxsize=16)
-def behavior_bits(behaviors: int) -> Float[np.ndarray, "pattern behavior"]:
-    """y_h of every pattern."""
-    number = np.arange(2**behaviors)
-    return ((number[:, None] >> np.arange(behaviors)) & 1).astype(np.float64)
 
 
 def lower_triangular(

@@ -15,7 +15,7 @@ from jaxtyping import Array, Float
 
 from dgd.model.arrival import clipped
 from dgd.model.crowd import Crowd
-from dgd.model.days import Inputs, Outcomes, Prediction
+from dgd.model.days import CohortTotals, Inputs, Outcomes, Prediction
 from dgd.model.feedback.environment import EnvironmentState
 from dgd.model.feedback.feedback import State
 from dgd.model.feedback.signals import innovation, signals
@@ -65,10 +65,10 @@ def carry_over(
 
 
 def carried_paths(
-    crowd: Crowd, outcomes: Outcomes, initial: State
+    crowd: Crowd, totals: CohortTotals, initial: State
 ) -> dict[str, Float[Array, "date_and_one cohort ..."]]:
     """What cohorts carry at the beginning of every day, and of the day after the last."""
-    signal = signals(outcomes.arrivals, outcomes.behaviors, crowd.reference)
+    signal = signals(totals, crowd.reference)
     paths: dict[str, Array] = {}
     today: dict[str, Array] = {}
     for part in crowd.feedback.carried:
@@ -80,7 +80,7 @@ def carried_paths(
 
 def observed_states(crowd: Crowd, inputs: Inputs, outcomes: Outcomes, initial: State) -> Observed:
     """Every day's state under the counts recorded before it."""
-    paths = carried_paths(crowd, outcomes, initial)
+    paths = carried_paths(crowd, outcomes.totals, initial)
     carried = {name: path[:-1] for name, path in paths.items()}
     days = len(outcomes.arrivals)
     calm = EnvironmentState(jnp.zeros(days), jnp.zeros(inputs.active.shape))

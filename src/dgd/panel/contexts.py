@@ -9,6 +9,7 @@ import polars as pl
 from jaxtyping import Float, Int
 
 from dgd.model.days import EventGroups
+from dgd.panel.grids import Axes, Columns, cell_of_rows
 
 CELL = ("__dgd_day__", "__dgd_unit__", "__dgd_cohort__")
 
@@ -68,6 +69,18 @@ class EventCounts:
             self.names, self.cell[kept] - shift, self.context[kept], self.patterns[kept]
         )
 
+    def of_units(self, units: Int[np.ndarray, " some"]) -> "EventCounts":
+        """The groups of some units, numbered in the order named."""
+        place = np.full(max(int(self.cell[:, 1].max(initial=0)), int(units.max())) + 1, -1)
+        place[units] = np.arange(len(units))
+        kept = place[self.cell[:, 1]] >= 0
+        cell = self.cell[kept]
+        cell[:, 1] = place[cell[:, 1]]
+        order = np.lexsort(cell.T[::-1])
+        return EventCounts(
+            self.names, cell[order], self.context[kept][order], self.patterns[kept][order]
+        )
+
     def one_by_one(self) -> "EventCounts":
         """Every event as a group of its own."""
         group, pattern = np.nonzero(self.patterns)
@@ -87,3 +100,13 @@ class EventCounts:
             starts=tuple(np.searchsorted(day, np.arange(dates + 1)).tolist()),
             cells_per_date=units * cohorts,
         )
+
+
+def events_of(
+    table: pl.DataFrame, context: Sequence[str], columns: Columns, axes: Axes, patterns: int
+) -> EventCounts | None:
+    """The counts by context, where there is any."""
+    if not context:
+        return None
+    cell = cell_of_rows(table, columns, axes)
+    return EventCounts.from_table(table, context, cell, columns.count, patterns)

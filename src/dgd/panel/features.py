@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from dgd.files import declared
 from dgd.files.tensors import Tensors
 from dgd.model.feedback.signals import RATE_SMOOTHING
+from dgd.panel.new_units import with_typical_counts, with_typical_units
 from dgd.panel.panel import Panel
 from dgd.panel.split import Split, mean_per_period
 from dgd.tables.checks import LARGEST_COUNT, LARGEST_VALUE
@@ -94,19 +95,8 @@ class FeatureMaker:
         retention: float,
         summarized: str = "history",
     ) -> "FeatureMaker":
-        if calendar == "auto":
-            calendar = choose_calendar(panel, split)
-        unscaled = FeatureMaker(
-            calendar=calendar,
-            retention=retention,
-            first_arrivals=mean_per_period(panel.arrivals, split.warmup),
-            first_behaviors=mean_per_period(panel.behavior_counts, split.warmup),
-            rates=rates,
-            known_scaling=Scaling(np.zeros(1), np.ones(1)),
-            summary_scaling=Scaling(np.zeros(1), np.ones(1)),
-            context_scaling=Scaling(np.zeros(0), np.ones(0)),
-            summarized=summarized,
-        )
+        """The maker for a panel whose features can be held at once."""
+        unscaled = FeatureMaker.unscaled(panel, split, rates, calendar, retention, summarized)
         known = unscaled.known(panel, panel.known_dates, panel.features)
         summaries = unscaled.summaries(panel)
         return replace(
@@ -116,26 +106,76 @@ class FeatureMaker:
             context_scaling=_context_scaling(panel, split),
         )
 
+    @staticmethod
+    def unscaled(
+        panel: Panel,
+        split: Split,
+        rates: np.ndarray,
+        calendar: str,
+        retention: float,
+        summarized: str = "history",
+    ) -> "FeatureMaker":
+        """The maker before it knows how large its features are."""
+        warmup = panel.counts.between(split.warmup.start, split.warmup.stop)
+        if calendar == "auto":
+            calendar = choose_calendar(panel, split)
+        return FeatureMaker(
+            calendar=calendar,
+            retention=retention,
+            first_arrivals=mean_per_period(panel.arrivals, split.warmup),
+            first_behaviors=warmup.behaviors_of_cells() / warmup.shape[0],
+            rates=rates,
+            known_scaling=Scaling(np.zeros(1), np.ones(1)),
+            summary_scaling=Scaling(np.zeros(1), np.ones(1)),
+            context_scaling=Scaling(np.zeros(0), np.ones(0)),
+            summarized=summarized,
+        )
+
     def known(
         self, panel: Panel, dates: np.ndarray, features: Float[np.ndarray, "date unit cohort own"]
     ) -> Float[np.ndarray, "date unit cohort calendar"]:
         """Calendar and the user's features on `dates`, scaled."""
+        cells = (len(dates), len(panel.units), len(panel.cohorts))
+        return self.known_of(dates, np.broadcast_to(features, (*cells, features.shape[-1])))
+
+    def known_of(
+        self, dates: np.ndarray, features: Float[np.ndarray, "date units cohorts own"]
+    ) -> Float[np.ndarray, "date units cohorts calendar"]:
+        """The same for as many units and cohorts as `features` tells apart."""
         marks = calendar_marks(dates, self.calendar)
-        spread = np.broadcast_to(
-            marks[:, None, None], (len(dates), len(panel.units), len(panel.cohorts), marks.shape[1])
-        )
+        spread = np.broadcast_to(marks[:, None, None], (*features.shape[:3], marks.shape[1]))
         return self.known_scaling.apply(np.concatenate([spread, features], -1))
 
     def summaries(self, panel: Panel) -> Float[np.ndarray, "day_and_next unit cohort summary"]:
         """Summaries as known at the beginning of every day, the day after the last included."""
         if self.summarized == "none":
             return np.zeros((panel.days + 1, len(panel.units), len(panel.cohorts), 0))
-        arrivals = self._average(panel.arrivals, self.first_arrivals)
-        behaviors = self._average(panel.behavior_counts, self.first_behaviors)
+        arrivals, behaviors = panel.arrivals, panel.behavior_counts
+        if panel.since is not None:
+            arrivals = with_typical_counts(panel, arrivals, panel.together.arrivals)
+            behaviors = with_typical_counts(panel, behaviors, panel.together.behavior_counts)
+        arrivals = self._average(arrivals, self.first_arrivals)
+        behaviors = self._average(behaviors, self.first_behaviors)
         shown = behaviors + RATE_SMOOTHING * self.rates
         rates = shown / (arrivals + RATE_SMOOTHING)[..., None]
         return self.summary_scaling.apply(
             np.concatenate([np.log1p(arrivals)[..., None], rates], -1)
+        )
+
+    def of_units(self, units: Int[np.ndarray, " some"]) -> "FeatureMaker":
+        """The maker of some units' features, which are the same as among all."""
+        return replace(
+            self,
+            first_arrivals=self.first_arrivals[units],
+            first_behaviors=self.first_behaviors[units],
+        )
+
+    def with_new_units(self, size: Float[np.ndarray, "unit_and_new cohort"]) -> "FeatureMaker":
+        """The maker with units behind the known ones, of these sizes, that begin as is typical."""
+        return replace(
+            self,
+            first_arrivals=with_typical_units(self.first_arrivals, size),
+            first_behaviors=with_typical_units(self.first_behaviors, size),
         )
 
     def stored(self) -> tuple[dict[str, Any], Tensors]:

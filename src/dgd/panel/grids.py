@@ -1,7 +1,7 @@
 """From a user's tables to the grids of a panel."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -9,6 +9,7 @@ from narwhals.typing import IntoFrame
 
 from dgd.errors import InputError
 from dgd.machine.memory import memory, shown_bytes
+from dgd.panel.pattern_counts import SHARE_OF_MEMORY, PatternCounts
 from dgd.tables import checks, dates, refusing
 from dgd.tables.frames import from_mapping, to_polars
 from dgd.tables.labels import Label
@@ -20,8 +21,6 @@ SMALLEST_EFFORT, LARGEST_EFFORT = 1e-9, 1e9
 """Effort is a multiple of what is usual; a larger number is a mistake or a size."""
 DUPLICATES = ("refuse", "sum")
 """What to do where two rows speak of one cell and pattern."""
-SHARE_OF_MEMORY = 0.5
-"""How much of the machine's memory the counts of a panel may take."""
 ARRIVALS = "arrivals"
 """The series that is not a behaviour."""
 TAKEN = (ARRIVALS, "horizon", "pattern", "seed", "probability", "size", "effort")
@@ -66,26 +65,17 @@ def read_counts_table(
     context: Sequence[str],
     period: Period,
     duplicates: str,
+    ends: tuple[Moment | None, Moment | None] = (None, None),
 ) -> pl.DataFrame:
     """The counts table, every column checked, with its pattern numbers."""
     if not isinstance(duplicates, str) or duplicates not in DUPLICATES:
         raise InputError(f'duplicates is "{duplicates}"; choose {" or ".join(DUPLICATES)}.')
-    for argument, column in asdict(columns).items():
-        refusing.refuse_other_than_text(column, argument)
-    refusing.refuse_repeated((*columns.cell, columns.count), "the counts table")
-    checks.check_behavior_names(behaviors)
-    check_context_names(context, (*columns.cell, columns.count, *behaviors))
-    clash = [b for b in behaviors if b in TAKEN or b in (*columns.cell, columns.count)]
-    if clash:
-        raise InputError(f'behaviors names "{clash[0]}", which is in use; rename that column.')
-    clash = [name for name in (*columns.cell, columns.count) if name in TAKEN]
-    if clash:
-        raise InputError(f'column "{clash[0]}" has a name dgd uses itself; rename that column.')
+    check_counts_names(columns, behaviors, context)
     refusing.refuse_empty(table, "counts", "hand over at least one day of counts")
     table = refusing.number_rows(table)
     named = [*columns.cell, *behaviors, columns.count, *context]
     refusing.require_columns(table, "counts", named)
-    table = dates.read_dates(table, "counts", columns.date, period)
+    table = dates.read_dates(table, "counts", columns.date, period, ends)
     checks.read_labels(table, "counts", columns.unit)
     checks.read_labels(table, "counts", columns.cohort)
     table = checks.read_behaviors(table, "counts", behaviors)
@@ -104,8 +94,24 @@ def read_counts_table(
         keys,
         "a count",
         'add them up, drop one, or say duplicates="sum" to have them added up',
+        alike=[*columns.cell, *context, "pattern"],
     )
     return table
+
+
+def check_counts_names(columns: Columns, behaviors: Sequence[str], context: Sequence[str]) -> None:
+    """Refuse columns of a counts table that have two meanings, or one of dgd's own."""
+    for argument, column in asdict(columns).items():
+        refusing.refuse_other_than_text(column, argument)
+    refusing.refuse_repeated((*columns.cell, columns.count), "the counts table")
+    checks.check_behavior_names(behaviors)
+    check_context_names(context, (*columns.cell, columns.count, *behaviors))
+    clash = [b for b in behaviors if b in TAKEN or b in (*columns.cell, columns.count)]
+    if clash:
+        raise InputError(f'behaviors names "{clash[0]}", which is in use; rename that column.')
+    clash = [name for name in (*columns.cell, columns.count) if name in TAKEN]
+    if clash:
+        raise InputError(f'column "{clash[0]}" has a name dgd uses itself; rename that column.')
 
 
 def check_context_names(context: Sequence[str], taken: Sequence[str]) -> None:
@@ -125,18 +131,19 @@ def cell_of_rows(
     """Day, unit and cohort number of every row."""
     moments = table[columns.date].to_numpy().astype(axes.dates.dtype)
     return (
-        (moments - axes.dates[0]) // axes.period.step,
+        (moments - axes.dates[0]).astype(np.int64) // axes.period.step.astype(np.int64),
         label_indices(table[columns.unit], axes.units),
         label_indices(table[columns.cohort], axes.cohorts),
     )
 
 
-def count_grid(table: pl.DataFrame, columns: Columns, axes: Axes, patterns: int) -> np.ndarray:
-    """C(y) on the grid; cells without a row hold zero."""
-    at = (*cell_of_rows(table, columns, axes), table["pattern"].to_numpy())
-    grid = np.zeros((*axes.shape, patterns), np.int64)
-    np.add.at(grid, at, table[columns.count].to_numpy())
-    return grid
+def pattern_counts(
+    table: pl.DataFrame, columns: Columns, axes: Axes, patterns: int
+) -> PatternCounts:
+    """C(y) of every cell that has rows."""
+    pattern, count = table["pattern"].to_numpy(), table[columns.count].to_numpy()
+    at = cell_of_rows(table, columns, axes)
+    return PatternCounts.of_rows((*axes.shape, patterns), *at, pattern, count)
 
 
 def date_axis(
@@ -145,13 +152,14 @@ def date_axis(
     """Every period from the first to the last, those without rows included."""
     if start is None or end is None:
         dates.refuse_sparse_dates(table, "counts", column, period)
-    moments = table[column].to_numpy().astype(f"datetime64[{period.unit}]")
-    first, last = moments.min(), moments.max()
-    off = np.flatnonzero((moments - first) % period.step)
+    moments = dates.distinct_dates(table, column, period)
+    first, last = moments[0], moments[-1]
+    off = period.series("", moments[(moments - first) % period.step != np.timedelta64(0)])
     if len(off):
-        row = table[refusing.ROW][int(off[0])]
+        wrong = table.filter(pl.col(column).is_in(off.implode())).row(0, named=True)
+        moment = period.parse(wrong[column], column)
         raise InputError(
-            f"counts row {row}, column {column}: {moments[off[0]]} is not a whole number of "
+            f"counts row {wrong[refusing.ROW]}, column {column}: {moment} is not a whole number of "
             f"{period.name}s after {first}; start every {period.name} alike."
         )
     if start is not None:
@@ -169,15 +177,15 @@ def date_axis(
     return period.range(first, int((last - first) / period.step) + 1)
 
 
-def refuse_grids_beyond_memory(axes: Axes, patterns: int) -> None:
-    """Refuse a grid that this machine could not hold, before it is made."""
+def refuse_grids_beyond_memory(axes: Axes, numbers: int) -> None:
+    """Refuse cells that this machine could not hold, before they are made."""
     days, units, cohorts = axes.shape
-    needed, there = 8 * days * units * cohorts * patterns, memory()
+    needed, there = 8 * days * units * cohorts * numbers, memory()
     if there is not None and needed > SHARE_OF_MEMORY * there:
         raise InputError(
-            f"{days:,} {axes.period.name}s, {units:,} units, {cohorts:,} cohorts and {patterns:,} "
-            f"patterns need {shown_bytes(needed)}, and this machine has {shown_bytes(there)}; "
-            "merge the rarest units, cohorts or behaviours, or hand over fewer dates."
+            f"{days:,} {axes.period.name}s, {units:,} units and {cohorts:,} cohorts need "
+            f"{shown_bytes(needed)}, and this machine has {shown_bytes(there)}; merge the rarest "
+            "units or cohorts, hand over fewer dates, or read shards of them on several machines."
         )
 
 
@@ -223,7 +231,7 @@ def size_grid(
 ) -> np.ndarray:
     """Reference sizes on the grid; 1 where none were given."""
     if sizes is None:
-        return np.ones(axes.shape)
+        return np.broadcast_to(1.0, axes.shape)
     if isinstance(sizes, Mapping):
         table = from_mapping(sizes, "sizes", columns.cohort, "size")
     else:
@@ -240,7 +248,7 @@ def size_grid(
     outside = (pl.col("size") < SMALLEST_SIZE) | (pl.col("size") > LARGEST_SIZE)
     refusing.refuse(table, "sizes", "size", outside, bounds)
     values = checks.keyed_values(table, "sizes", ["size"], axes.keys(columns), columns.date)
-    return np.broadcast_to(values[..., 0], axes.shape).copy()
+    return np.broadcast_to(values[..., 0], axes.shape)
 
 
 def read_dated(frame: IntoFrame, name: str, columns: Columns, period: Period) -> pl.DataFrame:
@@ -257,7 +265,7 @@ def last_date(table: pl.DataFrame, columns: Columns, period: Period) -> np.datet
 def effort_grid(table: pl.DataFrame | None, columns: Columns, axes: Axes) -> np.ndarray:
     """Effort on the grid; 1 where none was given."""
     if table is None:
-        return np.ones(axes.shape)
+        return np.broadcast_to(1.0, axes.shape)
     table = checks.read_values(table, "effort", "effort")
     negative = "is negative; effort is 0 where nothing could arrive and positive elsewhere."
     refusing.refuse(table, "effort", "effort", pl.col("effort") < 0, negative)
@@ -267,7 +275,7 @@ def effort_grid(table: pl.DataFrame | None, columns: Columns, axes: Axes) -> np.
     )
     refusing.refuse(table, "effort", "effort", outside, bounds)
     values = checks.keyed_values(table, "effort", ["effort"], axes.keys(columns), columns.date)
-    return np.broadcast_to(values[..., 0], axes.shape).copy()
+    return np.broadcast_to(values[..., 0], axes.shape)
 
 
 def feature_names_of(table: pl.DataFrame | None, columns: Columns) -> tuple[str, ...]:
@@ -288,7 +296,7 @@ def feature_grid(
     for name in names:
         table = checks.read_values(table, "features", name)
     values = checks.keyed_values(table, "features", names, axes.keys(columns), columns.date)
-    return np.broadcast_to(values, (*axes.shape, len(names))).copy()
+    return np.broadcast_to(values, (*axes.shape, len(names)))
 
 
 def _label(value: object) -> Label:
@@ -297,6 +305,30 @@ def _label(value: object) -> Label:
 
 def label_indices(column: pl.Series, labels: Sequence[Label]) -> np.ndarray:
     """Which of `labels` stands in each row of `column`."""
+    if column.dtype == pl.String:
+        known = pl.Enum([str(label) for label in labels])
+        return column.cast(known).to_physical().cast(pl.Int64).to_numpy()
     order = {label: index for index, label in enumerate(labels)}
-    distinct = {value: order[_label(value)] for value in column.unique()}
-    return column.replace_strict(distinct, return_dtype=pl.Int64).to_numpy()
+    distinct = column.unique()
+    places = pl.Series([order[_label(value)] for value in distinct.to_list()], dtype=pl.Int64)
+    return column.replace_strict(distinct, places, return_dtype=pl.Int64).to_numpy()
+
+
+def refuse_arrivals_without_effort(axes: Axes, arrivals: np.ndarray, effort: np.ndarray) -> None:
+    """Refuse counts of cells that were said to be impossible."""
+    wrong = np.argwhere((arrivals > 0) & (effort[: len(arrivals)] == 0))
+    if len(wrong):
+        day, unit, cohort = wrong[0]
+        raise InputError(
+            f"effort for {axes.dates[day]}, unit {axes.units[unit]}, cohort "
+            f"{axes.cohorts[cohort]} is 0 but the counts have "
+            f"{arrivals[day, unit, cohort]} arrivals there; give a positive effort."
+        )
+
+
+def known_axes(axes: Axes, columns: Columns, *given: pl.DataFrame | None) -> Axes:
+    """`axes` with its dates reaching as far as every table given reaches."""
+    ends = [last_date(t, columns, axes.period) for t in given if t is not None]
+    last = max(axes.dates[-1], min(ends)) if ends else axes.dates[-1]
+    steps = int((last - axes.dates[0]) / axes.period.step) + 1
+    return replace(axes, dates=axes.period.range(axes.dates[0], steps))

@@ -7,6 +7,7 @@ checked when it is made, and never changes.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -15,16 +16,22 @@ from jaxtyping import Float, Int
 from narwhals.typing import IntoFrame
 
 from dgd.errors import InputError
-from dgd.model.patterns import behavior_bits
 from dgd.panel import grids
-from dgd.panel.contexts import EventCounts
+from dgd.panel.contexts import EventCounts, events_of
+from dgd.panel.counted_rows import rows_of_counts
+from dgd.panel.everyone import Everyone
 from dgd.panel.exploration.exploring import Exploration, explore
 from dgd.panel.grids import ARRIVALS, Axes, Columns
+from dgd.panel.partitioned import counts_of_data_set
+from dgd.panel.pattern_counts import PatternCounts
 from dgd.panel.shown import cohort_totals, panel_in_sentences
 from dgd.tables.frames import from_polars, to_polars
 from dgd.tables.html import html_summary
 from dgd.tables.labels import Label
 from dgd.tables.periods import Moment, Period, period_named
+
+NUMBERS_OF_A_CELL = 8
+"""What every cell takes beside the patterns that occurred: arrivals, size, effort, their work."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +42,8 @@ class Panel:
     were given for the future; forecasts draw on that part.
     """
 
-    patterns: Int[np.ndarray, "date unit cohort pattern"]
-    """C(y): how many arrivals showed each pattern; pattern number = sum of y_h 2^h."""
+    counts: PatternCounts
+    """C(y): how many arrivals showed each pattern, for those that any showed."""
     size: Float[np.ndarray, "date unit cohort"]
     """n: reference size of the cohort at the unit."""
     effort: Float[np.ndarray, "known_date unit cohort"]
@@ -59,6 +66,11 @@ class Panel:
     """The kind of frame the user handed over."""
     events: EventCounts | None = None
     """The same counts by the events' own context, where context columns were named."""
+    everyone: Everyone | None = None
+    """What all units counted, where these are some of them."""
+    since: Int[np.ndarray, " unit"] | None = None
+    """The day number at which each unit was first seen, where some came after the fit; on the days
+    before they were not there, and their effort is 0."""
 
     @classmethod
     def from_counts(
@@ -118,21 +130,23 @@ class Panel:
             table = table.with_columns(pl.lit("all").alias(columns.unit))
         if cohort is None:
             table = table.with_columns(pl.lit("all").alias(columns.cohort))
-        table = grids.read_counts_table(table, columns, behaviors, context, time, duplicates)
+        table = grids.read_counts_table(
+            table, columns, behaviors, context, time, duplicates, (start, end)
+        )
         axes = Axes(
             grids.date_axis(table, date, time, start, end),
             grids.label_axis(table, columns.unit, units),
             grids.label_axis(table, columns.cohort, cohorts),
             time,
         )
-        grids.refuse_grids_beyond_memory(axes, 2 ** len(behaviors))
+        grids.refuse_grids_beyond_memory(axes, NUMBERS_OF_A_CELL)
         efforts = None if effort is None else grids.read_dated(effort, "effort", columns, time)
         known = None if features is None else grids.read_dated(features, "features", columns, time)
-        known_axes = _known_axes(axes, columns, efforts, known)
+        known_axes = grids.known_axes(axes, columns, efforts, known)
         names = grids.feature_names_of(known, columns)
         grids.refuse_grids_beyond_memory(known_axes, len(names) + 1)
         panel = cls(
-            patterns=grids.count_grid(table, columns, axes, 2 ** len(behaviors)),
+            counts=grids.pattern_counts(table, columns, axes, 2 ** len(behaviors)),
             size=grids.size_grid(sizes, columns, axes),
             effort=grids.effort_grid(efforts, columns, known_axes),
             features=grids.feature_grid(known, names, columns, known_axes),
@@ -146,40 +160,62 @@ class Panel:
             has_effort=effort is not None,
             columns=columns,
             kind=kind,
-            events=_events(table, context, columns, axes, 2 ** len(behaviors)),
+            events=events_of(table, context, columns, axes, 2 ** len(behaviors)),
         )
-        panel._refuse_arrivals_without_effort()
+        grids.refuse_arrivals_without_effort(axes, panel.arrivals, panel.effort)
         return panel
 
-    def _refuse_arrivals_without_effort(self) -> None:
-        wrong = np.argwhere((self.arrivals > 0) & (self.effort[: self.days] == 0))
-        if len(wrong):
-            day, unit, cohort = wrong[0]
-            raise InputError(
-                f"effort for {self.dates[day]}, unit {self.units[unit]}, cohort "
-                f"{self.cohorts[cohort]} is 0 but the counts have "
-                f"{self.arrivals[day, unit, cohort]} arrivals there; give a positive effort."
-            )
+    @classmethod
+    def from_parquet(
+        cls,
+        folder: str | PathLike[str],
+        *,
+        shard: tuple[int, int] | None = None,
+        behaviors: Sequence[str] | None = None,
+        sizes: IntoFrame | Mapping[Label, float] | None = None,
+        effort: IntoFrame | None = None,
+        features: IntoFrame | None = None,
+        cohorts: Sequence[Label] | None = None,
+        start: Moment | None = None,
+        end: Moment | None = None,
+    ) -> "Panel":
+        """Read a data set of `count_events(to=...)` or `partition_counts`, or a shard of it.
+
+        Args:
+            folder: the data set; dates, cohorts and behaviours of every shard are those of all.
+            shard: `(i, n)` for the i-th of n readers, counted from 0: the units of the parts p
+                with p % n == i. Together the shards are the whole.
+            behaviors: some of the data set's, or its own in another order.
+            sizes, effort, features: as in `from_counts`; units of other shards are passed over.
+            cohorts, start, end: as in `from_counts`, where there are more than the counts show.
+        """
+        known = (behaviors, sizes, effort, features, cohorts, start, end)
+        return cls.from_counts(**counts_of_data_set(folder, shard, *known))
 
     @property
     def days(self) -> int:
         """How many periods have been counted."""
-        return len(self.patterns)
+        return self.counts.shape[0]
 
     @property
     def dates(self) -> np.ndarray:
         """The counted dates."""
         return self.known_dates[: self.days]
 
+    @property
+    def patterns(self) -> Int[np.ndarray, "date unit cohort pattern"]:
+        """C(y) on the whole grid; pattern number = sum of y_h 2^h."""
+        return self.counts.grid
+
     @cached_property
     def arrivals(self) -> Int[np.ndarray, "date unit cohort"]:
         """N = sum over patterns of C(y)."""
-        return np.asarray(self.patterns.sum(-1))
+        return self.counts.arrivals()
 
     @cached_property
     def behavior_counts(self) -> Int[np.ndarray, "date unit cohort behavior"]:
         """Y_h = sum over patterns of y_h C(y)."""
-        return self.patterns @ behavior_bits(len(self.behaviors)).astype(np.int64)
+        return self.counts.behaviors()
 
     @property
     def series(self) -> tuple[str, ...]:
@@ -209,14 +245,8 @@ class Panel:
         Its units and cohorts are its own: those that it does not show are not in it.
         """
         table, _ = to_polars(counts, "counts")
-        single = {
-            column
-            for column, labels in (
-                (self.columns.unit, self.units),
-                (self.columns.cohort, self.cohorts),
-            )
-            if column not in table.columns and labels == ("all",)
-        }
+        axes = ((self.columns.unit, self.units), (self.columns.cohort, self.cohorts))
+        single = [name for name, labels in axes if name not in table and labels == ("all",)]
         return Panel.from_counts(
             counts,
             date=self.columns.date,
@@ -235,7 +265,18 @@ class Panel:
         """The panel as it stood at the end of `moment`: later counts are not yet known."""
         stop = self.index(moment, "moment") + 1
         events = None if self.events is None else self.events.between(0, stop)
-        return replace(self, patterns=self.patterns[:stop], size=self.size[:stop], events=events)
+        return replace(
+            self,
+            counts=self.counts.between(0, stop),
+            size=self.size[:stop],
+            events=events,
+            everyone=None if self.everyone is None else self.everyone.through(stop),
+        )
+
+    @cached_property
+    def together(self) -> Everyone:
+        """What all units counted, those of which this panel holds nothing included."""
+        return self.everyone or Everyone.of(self.counts, self.size, self.since)
 
     def with_future(
         self, effort: IntoFrame | None = None, features: IntoFrame | None = None
@@ -263,7 +304,7 @@ class Panel:
             features_table = grids.read_dated(features, "features", self.columns, self.period)
         first = self.period.range(self.dates[-1], 2)[1:]
         axes = Axes(first, self.units, self.cohorts, self.period)
-        ahead = _known_axes(axes, self.columns, efforts, features_table)
+        ahead = grids.known_axes(axes, self.columns, efforts, features_table)
         grid = grids.feature_grid(features_table, self.feature_names, self.columns, ahead)
         if grid.shape[-1] != len(self.feature_names):
             raise InputError(
@@ -292,21 +333,7 @@ class Panel:
     def to_frame(self, kind: str | None = None) -> Any:
         """The counts as the long table they were read from, context columns included; patterns
         that never occurred are left out."""
-        events = self.events or EventCounts.of_cells(self.patterns)
-        group, pattern = np.nonzero(events.patterns)
-        day, unit, cohort = events.cell[group].T
-        bits = behavior_bits(len(self.behaviors)).astype(np.int64)
-        table = pl.DataFrame(
-            [
-                self.period.series(self.columns.date, self.dates[day]),
-                pl.Series(self.columns.unit, [self.units[i] for i in unit]),
-                pl.Series(self.columns.cohort, [self.cohorts[i] for i in cohort]),
-                *(pl.Series(n, events.context[group, c]) for c, n in enumerate(events.names)),
-                *(pl.Series(b, bits[pattern, h]) for h, b in enumerate(self.behaviors)),
-                pl.Series(self.columns.count, events.patterns[group, pattern]),
-            ]
-        )
-        return from_polars(table, kind or self.kind)
+        return from_polars(rows_of_counts(self), kind or self.kind)
 
     def __repr__(self) -> str:
         return (
@@ -318,20 +345,3 @@ class Panel:
     def _repr_html_(self) -> str:
         tables = {"Totals of every cohort": cohort_totals(self)}
         return html_summary(repr(self), list(panel_in_sentences(self)), tables)
-
-
-def _events(
-    table: pl.DataFrame, context: Sequence[str], columns: Columns, axes: Axes, patterns: int
-) -> EventCounts | None:
-    if not context:
-        return None
-    cell = grids.cell_of_rows(table, columns, axes)
-    return EventCounts.from_table(table, context, cell, columns.count, patterns)
-
-
-def _known_axes(axes: Axes, columns: Columns, *given: pl.DataFrame | None) -> Axes:
-    """`axes` with its dates reaching as far as every table given reaches."""
-    ends = [grids.last_date(t, columns, axes.period) for t in given if t is not None]
-    last = max(axes.dates[-1], min(ends)) if ends else axes.dates[-1]
-    steps = int((last - axes.dates[0]) / axes.period.step) + 1
-    return replace(axes, dates=axes.period.range(axes.dates[0], steps))

@@ -46,12 +46,13 @@ class Split:
                 f"warmup_end {warmup_end} is not before train_end {train_end}; "
                 "training needs at least one day after the warm-up."
             )
-        if panel.arrivals[first:train_stop].sum() == 0:
+        arrivals = panel.together.arrivals
+        if arrivals[first:train_stop].sum() == 0:
             raise InputError(
                 f"no arrivals from {panel.dates[first]} to {train_end}; "
                 "choose a training range with counts in it."
             )
-        if panel.arrivals[: first or train_stop].sum() == 0:
+        if arrivals[: first or train_stop].sum() == 0:
             raise InputError(
                 f"no arrivals up to warmup_end {warmup_end}; "
                 "choose a warm-up with counts in it or leave warmup_end out."

@@ -8,11 +8,16 @@ import numpy as np
 from dgd.files import declared
 from dgd.files.tensors import Tensors
 from dgd.panel.contexts import EventCounts
+from dgd.panel.everyone import Everyone
 from dgd.panel.grids import LARGEST_EFFORT, LARGEST_SIZE, SMALLEST_SIZE, Columns
 from dgd.panel.panel import Panel
+from dgd.panel.pattern_counts import PatternCounts
 from dgd.tables.checks import LARGEST_COUNT, LARGEST_VALUE, MAX_BEHAVIORS
 from dgd.tables.frames import EAGER_KINDS
 from dgd.tables.periods import PERIODS, period_named
+
+MOST_DAYS = 1_000_000
+"""Periods of a panel that a file may claim: more than a century of hours."""
 
 
 def panel_stored(panel: Panel) -> tuple[dict[str, Any], Tensors]:
@@ -21,16 +26,45 @@ def panel_stored(panel: Panel) -> tuple[dict[str, Any], Tensors]:
 
 
 def _panel_tensors(panel: Panel) -> Tensors:
-    """Counts are kept sparse: most patterns of most cells never occur."""
-    indices = np.nonzero(panel.patterns.ravel())[0]
+    """Counts are kept sparse, and what is the same along an axis is kept once."""
+    places = panel.counts.places
+    order = np.argsort(places)
     return {
-        "panel/indices": indices,
-        "panel/counts": panel.patterns.ravel()[indices],
-        "panel/size": panel.size,
-        "panel/effort": panel.effort,
-        "panel/features": panel.features,
+        "panel/indices": places[order],
+        "panel/counts": panel.counts.count[order],
+        "panel/size": _once(panel.size),
+        "panel/effort": _once(panel.effort),
+        "panel/features": _once(panel.features),
         **_event_tensors(panel.events),
+        **({} if panel.everyone is None else {"panel/everyone": panel.everyone.patterns}),
+        **_newcomer_tensors(panel),
     }
+
+
+def _newcomer_tensors(panel: Panel) -> Tensors:
+    """When units were first seen, where some came after the fit."""
+    found: Tensors = {} if panel.since is None else {"panel/since": panel.since}
+    if panel.everyone is not None and panel.everyone.people is not None:
+        found["panel/people"] = panel.everyone.people
+    return found
+
+
+def _once(grid: np.ndarray) -> np.ndarray:
+    """The grid with a length of 1 along those of its first three axes that change nothing."""
+    for axis in range(3):
+        first = grid.take([0], axis)
+        if np.array_equal(grid, np.broadcast_to(first, grid.shape)):
+            grid = first
+    return np.ascontiguousarray(grid)
+
+
+def _spread(
+    tensors: Tensors, name: str, shape: tuple[int, ...], least: float, most: float
+) -> np.ndarray:
+    """What `_once` kept, on the whole grid again."""
+    found = tensors[name]
+    kept = [1 if at < 3 and length == 1 else shape[at] for at, length in enumerate(found.shape)]
+    return np.broadcast_to(declared.tensor(tensors, name, kept, least, most), shape)
 
 
 def _event_tensors(events: EventCounts | None) -> Tensors:
@@ -62,7 +96,10 @@ def _events(facts: dict[str, Any], tensors: Tensors, shape: tuple[int, ...]) -> 
 
 def _panel_facts(panel: Panel) -> dict[str, Any]:
     return {
-        "shape": panel.patterns.shape,
+        "shape": panel.counts.shape,
+        "days": panel.days,
+        "known_days": len(panel.known_dates),
+        "units_of_all": None if panel.everyone is None else panel.everyone.units,
         "first": str(panel.known_dates[0]),
         "period": panel.period.name,
         "units": panel.units,
@@ -86,23 +123,23 @@ def panel_from(facts: dict[str, Any], tensors: Tensors) -> Panel:
     if not 1 <= len(behaviors) <= MAX_BEHAVIORS:
         raise ValueError(f"behaviors are {len(behaviors)}, not 1 to {MAX_BEHAVIORS}")
     cells = (len(units), len(cohorts))
-    size = declared.tensor(tensors, "panel/size", (None, *cells), SMALLEST_SIZE, LARGEST_SIZE)
-    effort = declared.tensor(tensors, "panel/effort", (None, *cells), 0, LARGEST_EFFORT)
-    shape = (len(size), *cells, 2 ** len(behaviors))
-    if facts["shape"] != list(shape) or not 1 <= len(size) <= len(effort):
-        raise ValueError("shape of the panel is not that of its sizes, efforts and labels")
+    days = declared.whole(facts, "days", 1, MOST_DAYS)
+    known = declared.whole(facts, "known_days", days, MOST_DAYS)
+    shape = (days, *cells, 2 ** len(behaviors))
+    if facts["shape"] != list(shape):
+        raise ValueError("shape of the panel is not that of its days and labels")
     return Panel(
-        patterns=declared.sparse(tensors, "panel", shape, LARGEST_COUNT),
-        size=size,
-        effort=effort,
-        features=declared.tensor(
+        counts=_counts(tensors, shape),
+        size=_spread(tensors, "panel/size", (days, *cells), SMALLEST_SIZE, LARGEST_SIZE),
+        effort=_spread(tensors, "panel/effort", (known, *cells), 0, LARGEST_EFFORT),
+        features=_spread(
             tensors,
             "panel/features",
-            (len(effort), *cells, len(features)),
+            (known, *cells, len(features)),
             -LARGEST_VALUE,
             LARGEST_VALUE,
         ),
-        known_dates=period.range(period.parse(facts["first"], "first"), len(effort)),
+        known_dates=period.range(period.parse(facts["first"], "first"), known),
         units=units,
         cohorts=cohorts,
         behaviors=behaviors,
@@ -113,7 +150,38 @@ def panel_from(facts: dict[str, Any], tensors: Tensors) -> Panel:
         columns=_columns(facts),
         kind=declared.choice(facts, "kind", EAGER_KINDS),
         events=_events(facts, tensors, shape),
+        everyone=_everyone(facts, tensors, shape),
+        since=_since(tensors, len(units)),
     )
+
+
+def _since(tensors: Tensors, units: int) -> np.ndarray | None:
+    if "panel/since" not in tensors:
+        return None
+    return declared.tensor(tensors, "panel/since", [units], 0, MOST_DAYS, kind="i")
+
+
+def _everyone(
+    facts: dict[str, Any], tensors: Tensors, shape: tuple[int, int, int, int]
+) -> Everyone | None:
+    if facts["units_of_all"] is None:
+        return None
+    days, units, cohorts, patterns = shape
+    counted = declared.tensor(
+        tensors, "panel/everyone", [days, cohorts, patterns], 0, LARGEST_COUNT, kind="i"
+    )
+    people = None
+    if "panel/people" in tensors:
+        most = LARGEST_SIZE * LARGEST_COUNT
+        people = declared.tensor(tensors, "panel/people", [days, cohorts], 0, most)
+    number = declared.whole(facts, "units_of_all", units, LARGEST_COUNT)
+    return Everyone(counted, number, people)
+
+
+def _counts(tensors: Tensors, shape: tuple[int, int, int, int]) -> PatternCounts:
+    places, counts = declared.sparse_places(tensors, "panel", shape, LARGEST_COUNT)
+    day, unit, cohort, pattern = np.unravel_index(places, shape)
+    return PatternCounts.of_rows(shape, day, unit, cohort, pattern, counts)
 
 
 def _columns(facts: dict[str, Any]) -> Columns:

@@ -19,6 +19,7 @@ from dgd.model.feedback.signals import Innovation
 from dgd.model.first_values import FIRST_GAIN, FIRST_RETENTION, first_factor
 from dgd.model.held import Held
 from dgd.model.shape import Shape
+from dgd.model.unit_axis import mean_over_units
 
 
 class EnvironmentState(eqx.Module):
@@ -97,7 +98,7 @@ class ArrivalEnvironment(AbstractEnvironment):
     def advance(self, state: EnvironmentState, surprise: Innovation) -> EnvironmentState:
         common = self.retention * state.common + self.common_gain * surprise.mean
         unit = self.retention * state.unit + self.unit_gain * surprise.departure
-        return EnvironmentState(common, unit - unit.mean(-1, keepdims=True))
+        return EnvironmentState(common, unit - mean_over_units(unit, surprise.present))
 
     def logit_effect(self, state: EnvironmentState) -> Float[Array, "date behavior"]:
         return state.common[:, None] * self.effect[None]

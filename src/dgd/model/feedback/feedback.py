@@ -4,13 +4,14 @@ Recorded outcomes (or, in a forecast, expected ones) become signals; signals
 move the states of the cohorts and the arrival environment.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from dgd.model.days import CohortTotals
 from dgd.model.feedback.carried_state import AbstractCarriedState
 from dgd.model.feedback.environment import (
     AbstractEnvironment,
@@ -21,7 +22,7 @@ from dgd.model.feedback.environment import (
 from dgd.model.feedback.fatigue import Fatigue
 from dgd.model.feedback.memory import Memory
 from dgd.model.feedback.shift import Shift
-from dgd.model.feedback.signals import Signals, innovation, signals
+from dgd.model.feedback.signals import innovation, signals
 from dgd.model.held import Held
 from dgd.model.reference import Reference
 from dgd.model.shape import Shape
@@ -91,19 +92,24 @@ class Feedback(eqx.Module):
         reference: Reference,
     ) -> State:
         """One day on: recorded counts give observed feedback, expected ones expected feedback."""
-        signal = signals(arrivals, behaviors, reference)
+        totals = CohortTotals.of(arrivals, behaviors)
         surprise = innovation(arrivals.sum(-1), expected_arrivals.sum(-1), active)
         return State(
-            self._advance_carried(state, signal, reference),
+            self.advance_carried(state.carried, totals, reference),
             self.environment.advance(state.environment, surprise),
         )
 
-    def _advance_carried(
-        self, state: State, signal: Signals, reference: Reference
+    def advance_carried(
+        self,
+        carried: Mapping[str, Float[Array, "date cohort ..."]],
+        totals: CohortTotals,
+        reference: Reference,
     ) -> dict[str, Float[Array, "date cohort ..."]]:
+        """What cohorts carry a day later, of which all units together counted `totals`."""
+        signal = signals(totals, reference)
         today: dict[str, Array] = {}
         for part in self.carried:
-            today[part.name] = part.advance(state.carried[part.name], signal, today, reference)
+            today[part.name] = part.advance(carried[part.name], signal, today, reference)
         return today
 
     def factors(self) -> dict[str, Float[Array, ""]]:

@@ -5,7 +5,9 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from dgd.model.days import CohortTotals
 from dgd.model.reference import Reference
+from dgd.model.unit_axis import mean_of_marked
 
 RATE_SMOOTHING = 2.0
 """How many arrivals at the reference rate are added when rates are taken."""
@@ -25,20 +27,18 @@ class Innovation(NamedTuple):
 
     mean: Float[Array, " date"]
     departure: Float[Array, "date unit"]
+    present: Float[Array, " unit"] | None = None
+    """1 for units, 0 for what fills a block of units up; all are units where it is missing."""
 
 
-def signals(
-    arrivals: Float[Array, "date unit cohort"],
-    behaviors: Float[Array, "date unit cohort behavior"],
-    reference: Reference,
-) -> Signals:
+def signals(totals: CohortTotals, reference: Reference) -> Signals:
     r"""Rates and dose of each cohort, summed over units.
 
     .. math:: v = \frac{\sum_j Y + 2 v^0}{\sum_j N + 2}, \qquad
         o = \frac{\sum_j N}{\max(1, n_{ref})}
     """
-    contacts = arrivals.sum(1)
-    shown = behaviors.sum(1) + RATE_SMOOTHING * reference.rates[None]
+    contacts = totals.arrivals
+    shown = totals.behaviors + RATE_SMOOTHING * reference.rates[None]
     rates = shown / (contacts + RATE_SMOOTHING)[..., None]
     return Signals(rates, contacts / jnp.maximum(1.0, reference.size)[None])
 
@@ -47,8 +47,9 @@ def innovation(
     arrivals: Float[Array, "date unit"],
     expected: Float[Array, "date unit"],
     active: Float[Array, "date unit"],
+    present: Float[Array, " unit"] | None = None,
 ) -> Innovation:
     r"""xi = log(1 + N) - log(1 + Nhat), its mean over active units, and departures from it."""
     log_ratio = jnp.log1p(arrivals) - jnp.log1p(expected)
-    mean = (active * log_ratio).sum(-1) / jnp.maximum(1.0, active.sum(-1))
-    return Innovation(mean, active * (log_ratio - mean[:, None]))
+    mean = mean_of_marked(log_ratio, active)
+    return Innovation(mean, active * (log_ratio - mean[:, None]), present)

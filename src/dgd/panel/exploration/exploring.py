@@ -20,6 +20,7 @@ from dgd.panel.exploration.needed import seen_movement, sharpness_of, smallest_m
 from dgd.panel.exploration.seasons import fewest_periods, season_of
 from dgd.panel.exploration.verdicts import REMEMBERING, Evidence, judge
 from dgd.panel.grids import ARRIVALS
+from dgd.panel.pattern_counts import PatternCounts
 from dgd.tables.frames import from_polars
 from dgd.tables.html import html_summary
 from dgd.tables.periods import Period
@@ -44,7 +45,7 @@ class Counted(Protocol):
     """Of a panel, what is looked at."""
 
     @property
-    def patterns(self) -> np.ndarray: ...
+    def counts(self) -> PatternCounts: ...
     @property
     def arrivals(self) -> np.ndarray: ...
     @property
@@ -150,7 +151,7 @@ def explore(panel: Counted) -> Exploration:
         series.append({"series": name, **_row(panel, departures, trials)})
         days.append(_daily(panel, name, departures, trials))
     return Exploration(
-        facts=facts_of(panel.patterns, panel.dates, panel.period),
+        facts=facts_of(panel.counts, panel.dates, panel.period),
         series=pl.DataFrame(series, infer_schema_length=None).with_columns(
             cs.float().fill_nan(None)
         ),

@@ -3,16 +3,14 @@
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int
 
+from dgd.panel.pattern_counts import PatternCounts
 from dgd.tables.periods import Period
 
 
-def facts_of(
-    patterns: Int[np.ndarray, "date unit cohort pattern"], dates: np.ndarray, period: Period
-) -> dict[str, Any]:
+def facts_of(counts: PatternCounts, dates: np.ndarray, period: Period) -> dict[str, Any]:
     """Dates, gaps, cells, arrivals and joint patterns, by names that people can read."""
-    arrivals = patterns.sum(-1)
+    arrivals = counts.arrivals()
     daily, of_cell = arrivals.sum((1, 2)), arrivals.sum(0)
     name = period.name
     return {
@@ -28,8 +26,8 @@ def facts_of(
         "arrivals": int(daily.sum()),
         f"arrivals a {name}": float(daily.mean()),
         f"median arrivals a cell and {name}": float(np.median(arrivals)),
-        "joint patterns seen": int((patterns.sum((0, 1, 2)) > 0).sum()),
-        "joint patterns possible": patterns.shape[-1],
+        "joint patterns seen": len(np.unique(counts.pattern)),
+        "joint patterns possible": counts.shape[-1],
     }
 
 

@@ -1,0 +1,29 @@
+"""Some units of a panel as a panel of their own, which knows what all units counted."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from jaxtyping import Int
+
+from dgd.panel.panel import Panel
+
+
+def panel_of_units(panel: Panel, units: Int[np.ndarray, " some"]) -> Panel:
+    """The units of these numbers, in the order named."""
+    return replace(
+        panel,
+        counts=panel.counts.of_units(units),
+        size=panel.size[:, units],
+        effort=panel.effort[:, units],
+        features=panel.features[:, units],
+        units=tuple(panel.units[number] for number in units),
+        events=None if panel.events is None else panel.events.of_units(units),
+        everyone=panel.together,
+        since=None if panel.since is None else panel.since[units],
+    )
+
+
+def blocks_of_units(units: int, most: int) -> Iterator[Int[np.ndarray, " some"]]:
+    """The numbers of all units, at most so many at a time, blocks of nearly equal length."""
+    yield from np.array_split(np.arange(units), -(-units // most))
