@@ -8,6 +8,7 @@ import pytest
 import dgd
 from dgd.learning.effort_start import learned_response
 from dgd.model.effort import Elastic, Proportional
+from dgd.panel.pattern_counts import PatternCounts
 from dgd.panel.split import Split
 from dgd.runtime import computing
 from support.effort_worlds import elastic_world, scattered_effort
@@ -63,7 +64,7 @@ def test_effort_that_never_varied_is_answered_in_proportion():
         closed[5:9] = 0.0
         patterns = panel.patterns.copy()
         patterns[5:9] = 0
-        shut = replace(panel, effort=closed, patterns=patterns)
+        shut = replace(panel, effort=closed, counts=PatternCounts.of(patterns))
         assert isinstance(learned_response(shut, SPLIT), Proportional)
 
 
@@ -94,5 +95,5 @@ def test_few_counts_fall_back_to_what_cohorts_share():
     panel = dgd.simulate(world, 67, 6, effort=scattered_effort(67, 6)).panel
     rng = np.random.default_rng(1)
     thinned = rng.binomial(panel.patterns, np.broadcast_to(few[:, None], panel.patterns.shape[1:]))
-    found = curve_of(replace(panel, patterns=thinned)).elasticity
+    found = curve_of(replace(panel, counts=PatternCounts.of(thinned))).elasticity
     assert abs(found[2] - found[:2].mean()) < 0.2

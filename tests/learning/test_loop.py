@@ -10,6 +10,7 @@ import dgd
 from dgd.learning.loop import Attempt, train_attempts
 from dgd.learning.runs import REASONS, RUNNING
 from dgd.learning.seeds import best_runs
+from dgd.panel.pattern_counts import PatternCounts
 from dgd.runtime import computing
 from support.objectives import optimizer
 
@@ -121,7 +122,7 @@ def test_days_after_validation_never_influence_a_fit(fit):
     panel = fit.panel
     later = panel.patterns.copy()
     later[35:] = later[35:][::-1] + 5
-    changed = replace(panel, patterns=later)
+    changed = replace(panel, counts=PatternCounts.of(later))
     other = dgd.DGD(epochs=5).fit(
         changed, train_end=panel.dates[27], validation_end=panel.dates[34], seeds=[1]
     )

@@ -10,6 +10,7 @@ import pytest
 
 import dgd
 from dgd.learning import cost, sizing
+from dgd.panel.pattern_counts import PatternCounts
 from dgd.panel.split import Split
 from support.refusals import refused
 from support.small_counts import ENDS, panel_of
@@ -54,7 +55,7 @@ def test_sizes_do_not_look_at_later_days() -> None:
     split = Split.of(panel, **ENDS, warmup_end=None)
     patterns = panel.patterns.copy()
     patterns[split.train_stop :] *= 10_000
-    later = replace(panel, patterns=patterns)
+    later = replace(panel, counts=PatternCounts.of(patterns))
     with pytest.warns(UserWarning, match=r"more than the model can express.*give larger sizes"):
         assert np.all(sizing.fitting_sizes(later, split).size == 1)
 
@@ -73,7 +74,7 @@ def test_a_unit_first_seen_after_training_is_named() -> None:
     panel = panel_of(28)
     patterns = panel.patterns.copy()
     patterns[:14, 1] = 0
-    later = replace(panel, patterns=patterns)
+    later = replace(panel, counts=PatternCounts.of(patterns))
     with pytest.warns(
         UserWarning, match=r"unit south had no arrivals.*2024-01-14.*next to nothing"
     ):

@@ -25,12 +25,12 @@ from jaxtyping import Array, Float
 from scipy.linalg import solve_triangular
 
 from dgd.learning.objective import Objective
+from dgd.model.bits import behavior_bits
 from dgd.model.crowd import Crowd
 from dgd.model.days import Inputs, Outcomes
 from dgd.model.effort import Elastic
 from dgd.model.negative_binomial import pooled_inverse
 from dgd.model.observation import AtNodes
-from dgd.model.patterns import behavior_bits
 from dgd.model.sweep import observed_states
 
 PRIOR = 16.0

@@ -22,13 +22,21 @@ import optax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
+from dgd.learning.checkpoints import Checkpoint
+from dgd.learning.course import Carry, Course
 from dgd.learning.runs import DIVERGED, INTERRUPTED, PATIENT, REASONS, RUNNING, Run
+from dgd.learning.spread import Spread, all_finite, clipped_over_units, gradient_over_units
+from dgd.processes.group import ALONE
 from dgd.runtime import computing
 
 EPOCHS_PER_CHUNK = 20
 
 Progress: TypeAlias = Callable[[int, int, float], None]
 """Told (seed, epochs done, best validation objective) now and then."""
+
+
+OwnParameters: TypeAlias = Bool[np.ndarray, " parameter"] | None
+"""Which parameters belong to a process's own units, where there are several processes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,10 +53,12 @@ class Optimizer:
         """As `settings` that have these four among them say."""
         return Optimizer(**{each.name: getattr(settings, each.name) for each in fields(Optimizer)})
 
-    def transformation(self) -> optax.GradientTransformation:
-        return optax.chain(
-            optax.clip_by_global_norm(self.clip_norm), optax.adam(self.learning_rate)
-        )
+    def transformation(self, own: OwnParameters = None) -> optax.GradientTransformation:
+        """Adam on clipped gradients, of parameters of which some are `own` units'."""
+        clip = optax.clip_by_global_norm(self.clip_norm)
+        if own is not None:
+            clip = clipped_over_units(self.clip_norm, own)
+        return optax.chain(clip, optax.adam(self.learning_rate))
 
 
 class Limits(NamedTuple):
@@ -56,18 +66,6 @@ class Limits(NamedTuple):
 
     epochs: Int[Array, ""]
     patience: Int[Array, ""]
-
-
-class Carry(NamedTuple):
-    """Everything one epoch hands to the next."""
-
-    parameters: Float[Array, " parameter"]
-    moments: PyTree
-    best: Float[Array, " parameter"]
-    best_objective: Float[Array, ""]
-    best_epoch: Int[Array, ""]
-    epoch: Int[Array, ""]
-    status: Int[Array, ""]
 
 
 class TrainingData(NamedTuple):
@@ -87,6 +85,11 @@ class Attempt(NamedTuple):
     """The name of the place it starts from."""
     parameters: Any
     data: TrainingData
+
+    @property
+    def name(self) -> str:
+        """What a checkpoint calls it."""
+        return f"seed {self.seed} from {self.start}"
 
     @staticmethod
     def of(
@@ -112,26 +115,58 @@ def train_attempts(
     optimizer: Optimizer,
     progress: Progress | None = None,
     keep_on_interrupt: bool = False,
+    checkpoint: Checkpoint | None = None,
+    spread: Spread | None = None,
 ) -> list[Run]:
     """Make every attempt, side by side, and return the runs in order.
 
     The parameters kept are those of the epoch with the lowest validation
     objective, the start included, so a fit is never worse on validation than
     where it began. Ctrl-C stops after the chunk under way; with
-    `keep_on_interrupt` the best parameters so far are returned.
+    `keep_on_interrupt` the best parameters so far are returned. With a
+    `checkpoint` every run begins where it was saved, and is saved when it is
+    due, stopped or done. Where the units are `spread` over processes, attempts
+    are made one after another, on all processes at once.
     """
     vectors = [ravel_pytree(attempt.parameters) for attempt in attempts]
     unravel = vectors[0][1]
     carries = [_first(vector, optimizer) for vector, _ in vectors]
-    chunk = jax.jit(partial(_chunk, partial(_flat_loss, loss, unravel), optimizer))
+    spread = Spread(ALONE) if spread is None else spread
     limits = Limits(jnp.asarray(optimizer.epochs), jnp.asarray(optimizer.patience))
-    compiled = chunk.lower(carries[0], attempts[0].data, limits).compile()
-    stop = threading.Event()
-    workers = min(len(attempts), cpu_count() or 1)
-    tasks = [
-        Task(partial(_make, attempt, carry, compiled, limits, unravel, progress, stop))
+    courses = [
+        Course(attempt.name, carry, checkpoint, spread.group)
         for attempt, carry in zip(attempts, carries, strict=True)
     ]
+    chunk = partial(_chunk, partial(_flat_loss, loss, unravel), optimizer, spread.own)
+    compiled = spread.compiled(chunk, carries[0], attempts[0].data, limits)
+    stop = threading.Event()
+    runs = made_side_by_side(
+        [
+            partial(_make, attempt, course, compiled, limits, unravel, progress, stop)
+            for attempt, course in zip(attempts, courses, strict=True)
+        ],
+        stop,
+        keep_on_interrupt,
+        one_by_one=spread.group.count > 1,
+    )
+    if checkpoint is not None and not any(run.reason == INTERRUPTED for run in runs):
+        checkpoint.finish()
+    return runs
+
+
+def made_side_by_side(
+    makers: Sequence[Callable[[], Run]],
+    stop: threading.Event,
+    keep_on_interrupt: bool,
+    one_by_one: bool = False,
+) -> list[Run]:
+    """What each of the `makers` makes, in threads that hear `stop`.
+
+    Ctrl-C sets it; with `keep_on_interrupt` what they have made by then is returned. Processes
+    that work together must do the same in the same order: one by one.
+    """
+    tasks = [Task(make) for make in makers]
+    workers = 1 if one_by_one else min(len(tasks), cpu_count() or 1)
     with ThreadPoolExecutor(workers, thread_name_prefix="dgd-seed") as pool:
         try:
             _hand_out(tasks, pool)
@@ -183,28 +218,29 @@ def _wait(futures: Sequence[Future[Run]]) -> None:
 
 def _make(
     attempt: Attempt,
-    carry: Carry,
+    course: Course,
     compiled: Callable[[Carry, PyTree, Limits], tuple[Carry, tuple[Array, Array]]],
     limits: Limits,
     unravel: Callable[[Array], Any],
     progress: Progress | None,
     stop: threading.Event,
 ) -> Run:
-    history: list[tuple[np.ndarray, np.ndarray]] = [(np.zeros(0), np.zeros(0))]
     most = int(limits.epochs)
+
+    def tell() -> None:
+        if progress is not None and course.epoch:
+            progress(attempt.seed, min(course.epoch, most), float(course.carry.best_objective))
+
     with computing():
-        while int(carry.epoch) <= most and int(carry.status) == RUNNING:
-            if stop.is_set():
-                break
-            carry, losses = compiled(carry, attempt.data, limits)
-            history.append((np.asarray(losses[0]), np.asarray(losses[1])))
-            if progress is not None:
-                done = min(int(carry.epoch), most)
-                progress(attempt.seed, done, float(carry.best_objective))
-        parameters = unravel(carry.best)
-    epochs = int(carry.epoch)
-    trained, validated = (np.concatenate(parts)[:epochs] for parts in zip(*history, strict=True))
-    interrupted = stop.is_set() and int(carry.status) == RUNNING and epochs <= most
+        tell()
+        while course.running and course.epoch <= most and not stop.is_set():
+            reach = jnp.asarray(course.reach(most, EPOCHS_PER_CHUNK))
+            course.went(*compiled(course.carry, attempt.data, limits._replace(epochs=reach)))
+            tell()
+        course.rest()
+        parameters = unravel(course.carry.best)
+    carry, trained, validated = course.standing
+    interrupted = stop.is_set() and course.running and course.epoch <= most
     return Run(
         seed=attempt.seed,
         start=attempt.start,
@@ -236,7 +272,12 @@ def _flat_loss(
 
 
 def _chunk(
-    loss: Loss, optimizer: Optimizer, carry: Carry, data: PyTree, limits: Limits
+    loss: Loss,
+    optimizer: Optimizer,
+    own: OwnParameters,
+    carry: Carry,
+    data: PyTree,
+    limits: Limits,
 ) -> tuple[Carry, tuple[Array, Array]]:
     """Run the next epochs; once a seed has stopped the rest of the chunk is skipped."""
     nothing = (jnp.asarray(jnp.nan), jnp.asarray(jnp.nan))
@@ -245,7 +286,7 @@ def _chunk(
         going = (carry.status == RUNNING) & (carry.epoch <= limits.epochs)
         return jax.lax.cond(
             going,
-            lambda c: _epoch(loss, optimizer, c, data, limits.patience),
+            lambda c: _epoch(loss, optimizer, own, c, data, limits.patience),
             lambda c: (c, nothing),
             carry,
         )
@@ -254,16 +295,20 @@ def _chunk(
 
 
 def _epoch(
-    loss: Loss, optimizer: Optimizer, carry: Carry, data: PyTree, patience: Int[Array, ""]
+    loss: Loss,
+    optimizer: Optimizer,
+    own: OwnParameters,
+    carry: Carry,
+    data: PyTree,
+    patience: Int[Array, ""],
 ) -> tuple[Carry, tuple[Array, Array]]:
     """Score the parameters as they stand, remember the best, then take one step."""
-    (value, validation), gradient = jax.value_and_grad(loss, has_aux=True)(carry.parameters, data)
-    finite: Bool[Array, ""] = (
-        jnp.isfinite(value) & jnp.isfinite(validation) & jnp.isfinite(gradient).all()
-    )
+    (value, validation), here = jax.value_and_grad(loss, has_aux=True)(carry.parameters, data)
+    gradient = gradient_over_units(here, own)
+    finite: Bool[Array, ""] = jnp.isfinite(value) & jnp.isfinite(validation) & all_finite(gradient)
     better = finite & (validation < carry.best_objective)
     best_epoch = jnp.where(better, carry.epoch, carry.best_epoch)
-    update, moments = optimizer.transformation().update(gradient, carry.moments)
+    update, moments = optimizer.transformation(own).update(gradient, carry.moments)
     waited = carry.epoch - best_epoch >= patience
     following = Carry(
         parameters=optax.apply_updates(carry.parameters, update),

@@ -5,7 +5,7 @@ from jaxtyping import Float
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 
-from dgd.model.patterns import behavior_bits
+from dgd.model.bits import behavior_bits
 
 
 def pooled_logistic(

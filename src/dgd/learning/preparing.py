@@ -2,11 +2,13 @@
 
 from typing import Protocol, runtime_checkable
 
+from dgd.learning.large_features import held_at_once, scaled_in_blocks
 from dgd.learning.sizing import fitting_sizes
 from dgd.learning.starts import reference_rates
 from dgd.panel.features import FeatureMaker
 from dgd.panel.panel import Panel
 from dgd.panel.split import Split
+from dgd.processes.group import ALONE, Group
 from dgd.tables.periods import Moment
 
 
@@ -28,12 +30,15 @@ def prepared(
     train_end: Moment,
     validation_end: Moment,
     warmup_end: Moment | None,
+    group: Group = ALONE,
 ) -> tuple[Panel, Split, FeatureMaker]:
-    """The panel with sizes that fit, the days of each range, and how features are made."""
+    """The panel with sizes that fit, the days of each range, and how features are made; its units
+    may be spread over the processes of a `group`."""
     split = Split.of(panel, train_end, validation_end, warmup_end)
     panel = fitting_sizes(panel, split)
     rates = reference_rates(panel, split.warmup)
-    maker = FeatureMaker.fitted(
-        panel, split, rates, settings.calendar, settings.summary_retention, settings.summaries
-    )
-    return panel, split, maker
+    made = (rates, settings.calendar, settings.summary_retention, settings.summaries)
+    if held_at_once(panel, group):
+        return panel, split, FeatureMaker.fitted(panel, split, *made)
+    unscaled = FeatureMaker.unscaled(panel, split, *made)
+    return panel, split, scaled_in_blocks(unscaled, panel, split, group)

@@ -21,6 +21,7 @@ REASONS = {
     DIVERGED: "diverged: the objective was no longer finite",
 }
 INTERRUPTED = "interrupted"
+AT_ONCE = "all units at once"
 LARGEST_SEED = 2**32 - 1
 
 Tree = TypeVar("Tree")
@@ -38,6 +39,8 @@ class Run:
     train_objective: Float[np.ndarray, " epoch"]
     validation_objective: Float[np.ndarray, " epoch"]
     reason: str
+    how: str = AT_ONCE
+    """Which units a step of training saw."""
 
     @property
     def diverged(self) -> bool:
@@ -52,6 +55,7 @@ class Run:
             "best_epoch": self.best_epoch,
             "best_objective": self.best_objective,
             "reason": self.reason,
+            "how": self.how,
         }
 
     @property
@@ -73,18 +77,23 @@ class Run:
         validation = _objective(tensors, prefix + "validation_objective")
         if train.shape != validation.shape:
             raise ValueError("training and validation objectives are of different lengths")
-        if not isinstance(facts["start"], str):
-            raise TypeError("start is not a text")
         return Run(
             seed=facts["seed"],
-            start=facts["start"],
+            start=_text(facts, "start"),
             parameters=_filled(template, tensors, prefix),
             best_epoch=declared.whole(facts, "best_epoch", 0, len(train)),
             best_objective=declared.number(facts, "best_objective"),
             train_objective=train,
             validation_objective=validation,
             reason=declared.choice(facts, "reason", (*REASONS.values(), INTERRUPTED)),
+            how=_text(facts, "how"),
         )
+
+
+def _text(facts: Mapping[str, Any], name: str) -> str:
+    if not isinstance(facts[name], str):
+        raise TypeError(f"{name} is not a text")
+    return str(facts[name])
 
 
 def _objective(tensors: Tensors, name: str) -> np.ndarray:
@@ -138,5 +147,12 @@ def summary_table(runs: Sequence[Run]) -> pl.DataFrame:
             "validation objective": [run.best_objective for run in runs],
             "epochs run": [len(run.train_objective) for run in runs],
             "ended because": [run.reason for run in runs],
+            **_ways(runs),
         }
     )
+
+
+def _ways(runs: Sequence[Run]) -> dict[str, list[str]]:
+    """How runs were trained, where any was not by all units at once."""
+    ways = [run.how for run in runs]
+    return {} if set(ways) == {AT_ONCE} else {"trained by": ways}

@@ -10,9 +10,11 @@ import jax
 from jaxtyping import PyTree
 
 from dgd.errors import InputError
+from dgd.learning.checkpoints import Checkpoint
 from dgd.learning.loop import Attempt, Loss, Optimizer, Progress, train_attempts
 from dgd.learning.progress import telling
 from dgd.learning.runs import LARGEST_SEED, Run
+from dgd.learning.spread import Spread
 
 
 def checked_seeds(seeds: Sequence[int]) -> list[int]:
@@ -47,6 +49,8 @@ def best_runs(
     optimizer: Optimizer,
     progress: Progress | bool | None,
     keep_on_interrupt: bool,
+    checkpoint: Checkpoint | None = None,
+    spread: Spread | None = None,
 ) -> tuple[Run, ...]:
     """Make every attempt and keep, of each seed, the run that validates best.
 
@@ -55,7 +59,9 @@ def best_runs(
     """
     seeds = list(dict.fromkeys(attempt.seed for attempt in attempts))
     with telling(progress, seeds, optimizer.epochs) as tell:
-        made = train_attempts(attempts, loss, optimizer, tell, keep_on_interrupt)
+        made = train_attempts(
+            attempts, loss, optimizer, tell, keep_on_interrupt, checkpoint, spread
+        )
     return best_of_each(
         replace(run, parameters=eqx.combine(run.parameters, attempt.data.fixed))
         for run, attempt in zip(made, attempts, strict=True)

@@ -37,6 +37,8 @@ _CHOICES = {
     "arrival_anchor": ("smoothers", "means", "none"),
     "departures": ("weighed", "none"),
     "spread": ("learned", "given"),
+    "training": ("auto", "exact", "stochastic"),
+    "unit_effects": ("auto", "free"),
 }
 _LIMITS: Limits = {
     **TRAINING_LIMITS,
@@ -98,6 +100,10 @@ class Settings(ByName):
         departures: "weighed", the model joins its anchors by the share it earns on the
             validation days, in joint patterns by a tenth at least unless that did harm there;
             "none", forecasts are the anchors alone.
+        training: "exact", every step sees all units; "stochastic", random blocks of them, where
+            units are many; "auto", the latter from thousands of units on.
+        unit_effects: "auto", what units have of their own is drawn to what all units are like
+            where there are at least 30, as strongly as these are alike; "free", never.
         spread: "learned", arrivals scatter around a forecast as they did around past ones of
             the same cohort; "given", by `dispersion`.
     """
@@ -130,6 +136,8 @@ class Settings(ByName):
     arrival_anchor: str = "smoothers"
     departures: str = "weighed"
     spread: str = "learned"
+    training: str = "auto"
+    unit_effects: str = "auto"
 
     def __post_init__(self) -> None:
         check_settings(self, _LIMITS, _CHOICES)

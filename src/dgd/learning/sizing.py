@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dgd.errors import InputError, few
+from dgd.learning.unit_prior import MANY_UNITS
 from dgd.model.arrival import LOG_INTENSITY_RANGE
 from dgd.panel.panel import Panel
 from dgd.panel.split import Split, mean_per_period
@@ -36,13 +37,6 @@ def fitting_sizes(panel: Panel, split: Split) -> Panel:
     _warn_of_peaks(panel, split)
     _warn_of_newcomers(panel, split)
     return panel
-
-
-def sized_like(panel: Panel, before: Panel) -> Panel:
-    """`panel` with the sizes that `before` took from its counts, where neither was given any."""
-    if panel.sized or before.sized:
-        return panel
-    return replace(panel, size=np.broadcast_to(before.size[:1], panel.size.shape).copy())
 
 
 def _log_rates(arrivals: np.ndarray, people: np.ndarray) -> Float[np.ndarray, "*cell"]:
@@ -90,12 +84,13 @@ def _warn_of_peaks(panel: Panel, split: Split) -> None:
 
 
 def _warn_of_newcomers(panel: Panel, split: Split) -> None:
-    """Say which units and cohorts the training days know nothing of."""
+    """Say which units and cohorts the training days know nothing of; among many, a unit is what
+    units are like until its counts say more."""
     arrivals = panel.arrivals[split.train].sum(0)
-    for what, labels, seen in (
-        ("unit", panel.units, arrivals.sum(1)),
-        ("cohort", panel.cohorts, arrivals.sum(0)),
-    ):
+    told = [("cohort", panel.cohorts, panel.together.arrivals[split.train].sum(0))]
+    if panel.together.units < MANY_UNITS:
+        told.insert(0, ("unit", panel.units, arrivals.sum(1)))
+    for what, labels, seen in told:
         unseen = [label for label, number in zip(labels, seen, strict=True) if number == 0]
         if unseen:
             warnings.warn(

@@ -51,8 +51,7 @@ class Start:
 def measure(panel: Panel, split: Split, days: slice, effort: AbstractEffortResponse) -> Reference:
     """Baselines and reference rates over `days`, smoothed so that no rate is 0 or 1."""
     arrivals = panel.arrivals[days].sum(0)
-    reached = np.asarray(effort.reached(jnp.asarray(panel.effort[days])))
-    people = (panel.size[days] * reached).sum(0)
+    people = people_reached(panel, days, effort)
     people = np.where(people > 0, people, panel.size[days].sum(0))
     return Reference(
         log_baseline=jnp.asarray(np.log((arrivals + 0.5) / people)),
@@ -61,10 +60,18 @@ def measure(panel: Panel, split: Split, days: slice, effort: AbstractEffortRespo
     )
 
 
+def people_reached(
+    panel: Panel, days: slice, effort: AbstractEffortResponse
+) -> Float[np.ndarray, "unit cohort"]:
+    """n e of every cell, added up over the days."""
+    reached = np.asarray(effort.reached(jnp.asarray(panel.effort[days])))
+    return np.asarray((panel.size[days] * reached).sum(0))
+
+
 def reference_rates(panel: Panel, days: slice) -> Float[np.ndarray, "cohort behavior"]:
     """v0: each cohort's behaviour rates, drawn to the overall rates by two arrivals' weight."""
-    shown = panel.behavior_counts[days].sum((0, 1)).astype(np.float64)
-    arrivals = panel.arrivals[days].sum((0, 1)).astype(np.float64)
+    shown = panel.together.behavior_counts[days].sum(0).astype(np.float64)
+    arrivals = panel.together.arrivals[days].sum(0).astype(np.float64)
     overall = (shown.sum(0) + 0.5) / (arrivals.sum() + 1.0)
     return np.asarray((shown + 2.0 * overall) / (arrivals + 2.0)[:, None])
 
@@ -73,7 +80,7 @@ def _reference_size(panel: Panel, split: Split) -> Float[np.ndarray, " cohort"]:
     """n_ref: the largest size across units; without sizes mean arrivals, so that dose is near 1."""
     if panel.sized:
         return np.asarray(panel.size[split.train].max((0, 1)))
-    return np.maximum(1.0, panel.arrivals[split.warmup].sum(1).mean(0))
+    return np.maximum(1.0, panel.together.arrivals[split.warmup].mean(0))
 
 
 def start_from_warmup(
@@ -93,7 +100,7 @@ def start_from_training(
     reference = measure(panel, split, split.train, effort)
     warmup_rates = jnp.asarray(reference_rates(panel, split.warmup))
     reference = eqx.tree_at(lambda r: r.rates, reference, warmup_rates)
-    counts = panel.patterns[split.train].sum((0, 1)).astype(np.float64)
+    counts = panel.together.patterns[split.train].sum(0).astype(np.float64)
     intercept, dependence = pooled_logistic(counts)
     below = np.tril_indices(len(panel.behaviors), -1)
     return Start(reference, intercept, dependence[below], effort)

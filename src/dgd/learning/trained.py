@@ -93,11 +93,15 @@ class Trained(ABC):
 
     def save(self, path: str | Path) -> None:
         """Write everything to one file, whole or not at all; `dgd.load` reads it."""
+        write_tensors(path, self.holds, *self.whole())
+
+    def whole(self) -> tuple[dict[str, Any], Tensors]:
+        """The facts and tensors of a file, the runs included."""
         facts, tensors = self.stored()
         for run in self.runs:
             tensors |= run.tensors
         facts["runs"] = [run.facts for run in self.runs]
-        write_tensors(path, self.holds, facts, tensors)
+        return facts, tensors
 
     @abstractmethod
     def stored(self) -> tuple[dict[str, Any], Tensors]:
