@@ -3,21 +3,26 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import equinox as eqx
 import jax
+import numpy as np
 from jaxtyping import Array, Float
 
 from dgd.anchoring.anchor import Anchor
-from dgd.anchoring.arrival_anchor import ArrivalAnchor
-from dgd.anchoring.layers import MOVEMENTS
-from dgd.anchoring.pattern_anchor import PatternAnchor
 from dgd.errors import InputError
 from dgd.fit import Fit
+from dgd.large.block_size import is_large
+from dgd.large.choosing import chosen_anchor
+from dgd.large.shards import gathered
 from dgd.learning.building import RECORDED, first_crowd, shape_of
+from dgd.learning.checkpoints import EVERY
 from dgd.learning.cost import refuse_fit_beyond_memory
 from dgd.learning.effort_start import EFFORT_RESPONSES
+from dgd.learning.fit_checkpoint import checkpoint_of, refuse_checkpoint
+from dgd.learning.large_panels import LargePanel, has_many_units
 from dgd.learning.loop import Attempt, Progress, TrainingData
 from dgd.learning.objective import Objective
 from dgd.learning.preparing import prepared
@@ -28,7 +33,9 @@ from dgd.learning.starts import STARTS
 from dgd.model.crowd import Crowd
 from dgd.panel.features import FeatureMaker
 from dgd.panel.panel import Panel
+from dgd.panel.shared import known_to_all
 from dgd.panel.split import Split
+from dgd.processes.group import ALONE, Group
 from dgd.runtime import computing
 from dgd.tables.periods import Moment
 
@@ -54,6 +61,10 @@ class DGD(Settings):
         seeds: Sequence[int] = (1, 2, 3),
         progress: Progress | bool | None = None,
         keep_on_interrupt: bool = False,
+        checkpoint: str | Path | None = None,
+        every: float = EVERY,
+        resume: bool = False,
+        group: Group = ALONE,
     ) -> Fit:
         """Learn population, observation and feedback together from the training days.
 
@@ -67,15 +78,38 @@ class DGD(Settings):
                 none with False; or a function to be called with (seed, epochs done, best
                 validation objective); a seed that starts from two places is told of twice.
             keep_on_interrupt: on Ctrl-C, return the best parameters so far.
+            checkpoint: a file that keeps where training stands, so that it can go on after a
+                crash; it stays until you remove it or the next fit replaces it.
+            every: minutes between two checkpoints.
+            resume: go on from the checkpoint where there is one, to the same numbers bit by bit;
+                one that keeps another unfinished fit is refused.
+            group: the processes that units are spread over (`dgd.processes.joined`), each of
+                which hands over the panel of its own units and gets the fit of these.
         """
         seeds = checked_seeds(seeds)
         refuse_progress(progress)
-        panel, split, maker = prepared(panel, self, train_end, validation_end, warmup_end)
+        refuse_checkpoint(checkpoint, every, resume)
+        panel = known_to_all(panel, group)
+        panel, split, maker = prepared(panel, self, train_end, validation_end, warmup_end, group)
+        kept = checkpoint_of(
+            checkpoint,
+            panel,
+            split,
+            seeds,
+            self.as_dict(),
+            every=every,
+            resume=resume,
+            suffix=str(group.index) if group.count > 1 else "",
+        )
         with computing():
-            attempts = self._attempts(panel, split, maker, seeds)
-            loss = partial(losses, self.objective)
-            best = best_runs(attempts, loss, self.optimizer, progress, keep_on_interrupt)
-        fit = Fit(panel, split, maker, best, Settings(**self.as_dict()))
+            if has_many_units(self, panel, group):
+                large = LargePanel(self, panel, split, maker, group)
+                best = large.runs(seeds, progress, keep_on_interrupt, kept)
+            else:
+                attempts = self._attempts(panel, split, maker, seeds)
+                loss = partial(losses, self.objective)
+                best = best_runs(attempts, loss, self.optimizer, progress, keep_on_interrupt, kept)
+        fit = Fit(panel, split, maker, best, Settings(**self.as_dict()), group=group)
         warn_of_divergence(fit.runs)
         return replace(fit, anchor=self._anchor(fit))
 
@@ -100,17 +134,13 @@ class DGD(Settings):
 
     def _anchor(self, fit: Fit) -> Anchor | None:
         """What forecasts of the fit start from, chosen on its training and validation days."""
-        panel, split = fit.panel, fit.split
-        patterns = arrivals = None
-        if self.anchor == "history":
-            patterns = PatternAnchor.chosen(panel, split, MOVEMENTS[self.tilts])
-        if self.arrival_anchor != "none":
-            alone = self.arrival_anchor == "means"
-            arrivals = ArrivalAnchor.chosen(panel, split, fit.effort_curve, means_alone=alone)
-        if patterns is None and arrivals is None:
-            return None
-        anchor = Anchor(patterns, arrivals, learned_spread=self.spread == "learned")
-        return anchor if self.departures == "none" else anchor.weighed(panel, split, fit.predict)
+        if fit.group.count == 1 or is_large(fit.panel):
+            return chosen_anchor(fit, self, fit.effort_curve)
+        whole = gathered(fit)
+        anchor = chosen_anchor(whole, self, whole.effort_curve)
+        place = {unit: number for number, unit in enumerate(whole.panel.units)}
+        own = np.array([place[unit] for unit in fit.panel.units])
+        return None if anchor is None else anchor.of_units(own)
 
     def _attempts(
         self, panel: Panel, split: Split, maker: FeatureMaker, seeds: Sequence[int]

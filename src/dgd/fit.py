@@ -1,8 +1,9 @@
 """Fit: what training left behind, ready to forecast."""
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import jax
@@ -14,44 +15,43 @@ from narwhals.typing import IntoFrame
 
 from dgd.anchoring.anchor import Anchor
 from dgd.anchoring.anchor_table import anchor_table
+from dgd.anchoring.more_units import anchor_with_new_units
 from dgd.anchoring.stored import anchor_restored, anchor_stored
 from dgd.anchoring.weighing import scored_days
 from dgd.errors import InputError
 from dgd.files import declared
 from dgd.files.tensors import Tensors
-from dgd.forecasting.asked import Asked, counted_series
-from dgd.forecasting.calibration import PastDraws, Promise, checked_levels
+from dgd.forecasting.asked import Asked
+from dgd.forecasting.calibration import Promise, checked_levels
+from dgd.forecasting.drawing_forecaster import DrawingForecaster, counted_days
 from dgd.forecasting.forecast import Forecast
-from dgd.forecasting.futures import (
-    DrawnDays,
-    Kept,
-    drawn_futures,
-    paths_at_once,
-    together,
-)
 from dgd.forecasting.hindsight import Hindsight
 from dgd.forecasting.pool import Pool
-from dgd.forecasting.predictive import Drawn, Predictive
-from dgd.forecasting.protocol import refuse_horizon
+from dgd.forecasting.predictive import Predictive
+from dgd.forecasting.protocol import refuse_horizon, refuse_origins
 from dgd.forecasting.ranges import Ranges
 from dgd.forecasting.rollout import states_at_dawn
-from dgd.forecasting.scatter import Scatter
 from dgd.forecasting.trained_forecaster import forecaster_data
-from dgd.forecasting.walking_forecaster import WalkingForecaster
+from dgd.large.fitted_scores import FittedScores
+from dgd.large.fitted_units import Among, FittedUnits
+from dgd.large.forecast_files import ForecastFiles
+from dgd.large.forecast_of_all import ForecastOfAll
 from dgd.learning.building import blank_crowd, shape_of
 from dgd.learning.fitted_people import FittedPeople
+from dgd.learning.more_units import crowd_with_new_units
 from dgd.learning.seeds import checked_seeds
 from dgd.learning.settings import Settings
-from dgd.learning.sizing import sized_like
 from dgd.learning.trained import restored_runs
 from dgd.model.crowd import Crowd
-from dgd.model.days import Inputs, Outcomes
+from dgd.model.days import Inputs, Outcomes, Prediction
 from dgd.model.feedback.feedback import State
 from dgd.panel.continuing import continued
 from dgd.panel.panel import Panel
 from dgd.panel.sequences import days_ahead, recorded_days
+from dgd.processes.group import ALONE, Group
 from dgd.runtime import computing
 from dgd.scenarios.fitted_scenarios import FittedScenarios
+from dgd.tables.labels import Label
 from dgd.tables.periods import Moment
 
 PATHS = 2000
@@ -59,19 +59,17 @@ PATHS = 2000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Fit(WalkingForecaster, FittedPeople, FittedScenarios):
+class Fit(DrawingForecaster, FittedUnits, FittedScores, FittedPeople, FittedScenarios):
     """A fitted model: one parameter set per seed, with the panel it was fitted on."""
 
-    settings: Settings
     anchor: Anchor | None = None
     """What forecasts start from; without it they are the model's alone."""
+    among: Among | None = None
+    """The fit of all units, where these are some of them."""
+    group: Group = ALONE
+    """The processes that have the other units, where these are one process's own."""
 
     holds: ClassVar[str] = "fit"
-
-    @property
-    def crowds(self) -> tuple[Crowd, ...]:
-        """Each seed's parameters."""
-        return self.parameters
 
     def predict(
         self, origins: Int[np.ndarray, " origin"], horizon: int, panel: Panel | None = None
@@ -82,10 +80,24 @@ class Fit(WalkingForecaster, FittedPeople, FittedScenarios):
         `panel` knows more of the future than the fit's own, where that is needed.
         """
         panel = panel or self.panel
-        found = super().predict(origins, horizon, panel)
-        if self.anchor is not None:
-            found = replace(self.anchor.joined(found, panel, origins), sampler=found.sampler)
-        return replace(found, promise=self._promise)
+        if self.in_blocks:
+            found = self.predict_in_blocks(origins, horizon, panel)
+        elif self.among is not None and not self.among.whole.in_blocks:
+            found = self.predict_among(origins, horizon, panel)
+        else:
+            found = super().predict(origins, horizon, panel)
+            if self.anchor is not None:
+                level = self.level(panel, origins, horizon)
+                found = self.anchor.joined(found, panel, origins, level)
+        sampler = partial(self._sample, panel, origins, horizon)
+        return replace(found, sampler=sampler, promise=self._promise)
+
+    def expected_paths(
+        self, panel: Panel, origins: Int[np.ndarray, " origin"], horizon: int
+    ) -> list[Prediction]:
+        if self.among is None:
+            return super().expected_paths(panel, origins, horizon)
+        return self.guided_paths(panel, origins, horizon)
 
     def _promise(self, asked: Asked, group: Sequence[int], level: float, horizon: int) -> Promise:
         return self.past(horizon).promise(asked, group, level, horizon)
@@ -105,6 +117,7 @@ class Fit(WalkingForecaster, FittedPeople, FittedScenarios):
         levels: Sequence[float] = (),
         paths: int | None = None,
         seed: int = 0,
+        units: Sequence[Label] | None = None,
     ) -> Forecast:
         """Expected counts for each of the `horizon` days after `origin`, and their ranges where
         `levels` asks for them.
@@ -115,6 +128,7 @@ class Fit(WalkingForecaster, FittedPeople, FittedScenarios):
             levels: of the intervals, in per cent; without any, nothing is drawn.
             paths: how many futures are drawn, 2,000 by default.
             seed: the same seed draws the same paths.
+            units: some of them, by label; all by default.
         """
         refuse_horizon(self.panel, horizon)
         levels, seed = checked_levels(levels), checked_seeds([seed])[0]
@@ -122,16 +136,22 @@ class Fit(WalkingForecaster, FittedPeople, FittedScenarios):
             paths = PATHS if levels else 0
         elif paths < 1:
             raise InputError(f"paths is {paths}; draw at least one.")
-        panel = self.panel
-        if effort is not None or features is not None:
-            panel = panel.with_future(effort, features)
+        known = self.knowing_more(effort, features)
+        if units is not None or (known is not self and self.among is not None):
+            some = known if units is None else known.of_units(units)
+            return some.forecast(
+                horizon, origin=origin, levels=levels, paths=paths or None, seed=seed
+            )
+        if paths:
+            self.refuse_ranges()
+        panel = known.panel
         day = panel.days - 1 if origin is None else panel.index(origin, "origin")
         expected = self.predict(np.array([day]), horizon, panel).averaged()
         dates = panel.period.range(panel.dates[day], horizon + 1)[1:]
         ranges = None
         if paths:
             rng = np.random.default_rng(seed)
-            days = self._drawn(_counted, panel, np.array([day]), horizon, rng, paths)
+            days = self._drawn(counted_days, panel, np.array([day]), horizon, rng, paths)
             ranges = Ranges(
                 np.stack(days, 1)[:, :, 0], levels, self.past(horizon) if levels else None
             )
@@ -144,105 +164,61 @@ class Fit(WalkingForecaster, FittedPeople, FittedScenarios):
             ranges,
         )
 
-    def draw_futures(
+    def forecast_to(
         self,
-        futures: Sequence[Sequence[Inputs]],
-        day: int,
-        panel: Panel,
-        paths: int,
-        seed: int,
-        crowds: Sequence[Crowd] | None = None,
-    ) -> tuple[Int[np.ndarray, "path step unit cohort pattern"], ...]:
-        """Paths of several futures after the day of that number, which share every chance.
+        folder: str | os.PathLike[str],
+        horizon: int,
+        *,
+        origin: Moment | None = None,
+        effort: IntoFrame | None = None,
+        features: IntoFrame | None = None,
+        levels: Sequence[float] = (),
+        partitions: int | None = None,
+    ) -> dict[str, Any]:
+        """Write the forecast of every unit as a data set: Parquet files in folders by a hash of
+        the unit, with the rows of `Forecast.to_frame`, and a manifest that is written last.
+
+        Very many units are walked block by block, and no table of all is ever made.
 
         Args:
-            futures: each the 1st, 2nd, ... day ahead; the first is the one that `panel` knows.
-            crowds: parameters to draw with; those of the seeds where none are given.
+            folder: where the data set is wanted; one that stands there is replaced when the new
+                one is whole.
+            origin, effort, features, levels: as in `forecast`; levels are drawn where all units
+                can be looked at together.
+            partitions: how many parts to make; 64 unless told.
 
         Returns:
-            of every future, counts with axes [path, step, unit, cohort, pattern].
+            What the manifest says: dates, series, and rows and units of every part.
         """
-        origins = np.array([day])
-        rng = np.random.default_rng(seed)
-        horizon = len(futures[0])
-        days = self._drawn(tuple, panel, origins, horizon, rng, paths, futures, crowds)
-        return tuple(np.stack(same, 1)[:, :, 0] for same in zip(*days, strict=True))
+        files = ForecastFiles.of(folder, partitions, self.panel, self.group)
+        refuse_horizon(self.panel, horizon)
+        if not self.in_blocks:
+            whole = self.forecast(
+                horizon, origin=origin, effort=effort, features=features, levels=levels
+            )
+            rows = whole.to_frame("polars")
+            unit = np.indices(whole.arrivals.shape)[1].ravel()
+            some = lambda units: rows.filter(np.isin(unit, units))  # noqa: E731
+            return files.write(some, self.panel, whole.origin, whole.dates)
+        if levels:
+            self.refuse_ranges()
+        known = self.knowing_more(effort, features)
+        day = known.panel.days - 1 if origin is None else known.panel.index(origin, "origin")
+        refuse_origins(known.panel, np.array([day]), horizon, self.first_origin)
+        every = ForecastOfAll.walked(known, day, horizon)
+        return files.write(every.table, self.panel, self.panel.dates[day], every.dates)
 
     def pool(self, panel: Panel, origins: Int[np.ndarray, " origin"], horizon: int) -> Pool:
         """What forecasts are pooled from."""
+        if self.among is not None or self.in_blocks:
+            return self.pool_in_blocks(origins, horizon, panel)
         if self.anchor is None:
             return Pool.of_the_model(horizon)
         return self.anchor.pool(panel, origins, horizon)
 
     @cached_property
-    def scatter(self) -> Scatter:
-        """How far days scatter around forecasts, as past ones did, or by the dispersion given."""
-        if self.settings.spread == "given":
-            cohorts, behaviors = len(self.panel.cohorts), len(self.panel.behaviors)
-            return Scatter.given(self.dispersion, cohorts, behaviors)
-        return self._hindsight.scatter(self.predict)
-
-    def past(self, horizon: int) -> PastDraws:
-        """Paths drawn at past origins, against which intervals up to that horizon are held."""
-        back = self._hindsight
-        reach = back.reach(horizon)
-        if reach not in self._drawn_before:
-            rng, paths = np.random.default_rng(0), back.paths(reach)
-            days = self._drawn(_counted, back.panel, back.origins, reach, rng, paths)
-            self._drawn_before[reach] = back.beside(np.stack(days, 1))
-        return self._drawn_before[reach]
-
-    @cached_property
-    def _drawn_before(self) -> dict[int, PastDraws]:
-        return {}
-
-    @cached_property
-    def _hindsight(self) -> Hindsight:
+    def hindsight(self) -> Hindsight:
         return Hindsight.of(self.panel, scored_days(self.split), self.first_origin)
-
-    def _drawn(
-        self,
-        keep: Callable[[DrawnDays], Kept],
-        panel: Panel,
-        origins: Int[np.ndarray, " origin"],
-        horizon: int,
-        rng: np.random.Generator,
-        paths: int,
-        futures: Sequence[Sequence[Inputs]] | None = None,
-        crowds: Sequence[Crowd] | None = None,
-    ) -> list[Kept]:
-        """What is kept of every step ahead on paths from the origins, or of other futures."""
-        pool, scatter = self.pool(panel, origins, horizon), self.scatter
-        with computing():
-            if futures is None:
-                futures = [self.ahead(panel, origins, horizon)]
-            if crowds is None:
-                crowds = self.crowds
-                carried = [self.carried(n, origins) for n in range(len(crowds))]
-            else:
-                carried = [
-                    self._at_origins(states_at_dawn(crowd, *self._recorded), origins)
-                    for crowd in crowds
-                ]
-            size = len(futures) * len(origins) * panel.patterns[0].size
-            at_once = paths_at_once(paths, len(crowds), size)
-            turns = []
-            for _ in range(0, paths, at_once):
-                days = drawn_futures(
-                    crowds, carried, futures, pool, scatter, rng, min(at_once, paths)
-                )
-                turns.append([keep(day) for day in days])
-        return [together(day, paths) for day in zip(*turns, strict=True)]
-
-    def _sample(
-        self,
-        panel: Panel,
-        origins: Int[np.ndarray, " origin"],
-        horizon: int,
-        rng: np.random.Generator,
-        paths: int,
-    ) -> Drawn:
-        return np.stack(self._drawn(_only, panel, origins, horizon, rng, paths), 1)
 
     @property
     def dispersion(self) -> float:
@@ -255,6 +231,9 @@ class Fit(WalkingForecaster, FittedPeople, FittedScenarios):
 
     def carried(self, number: int, origins: Int[np.ndarray, " origin"]) -> State:
         return self._at_origins(self.states[number], origins)
+
+    def carried_by(self, crowd: Crowd, origins: Int[np.ndarray, " origin"]) -> State:
+        return self._at_origins(states_at_dawn(crowd, *self._recorded), origins)
 
     def _at_origins(self, states: State, origins: Int[np.ndarray, " origin"]) -> State:
         at = jnp.asarray(origins + 1 - self.split.first)
@@ -269,6 +248,8 @@ class Fit(WalkingForecaster, FittedPeople, FittedScenarios):
     def states(self) -> tuple[State, ...]:
         """Each seed's state at the beginning of every day from the first training day on,
         the day after the last counted one included."""
+        if self.among is not None or self.in_blocks:
+            return self.states_in_blocks()
         with computing():
             return tuple(states_at_dawn(crowd, *self._recorded) for crowd in self.crowds)
 
@@ -295,21 +276,19 @@ class Fit(WalkingForecaster, FittedPeople, FittedScenarios):
 
         Args:
             panel: the whole table again, later days included, or only the days since; those
-                that are known already are replaced.
+                that are known already are replaced. Units that the fit does not know begin as
+                typical ones of their cohorts.
         """
-        if panel.dates[0] == self.panel.dates[0]:
-            return self._with_panel(panel)
-        return replace(self, panel=continued(self.panel, panel))
-
-    def _with_panel(self, panel: Panel) -> "Fit":
-        same = ("units", "cohorts", "behaviors", "feature_names", "period")
-        for name in same:
-            if getattr(panel, name) != getattr(self.panel, name):
-                raise InputError(
-                    f"{name} of the new panel are {getattr(panel, name)}, the fit has "
-                    f"{getattr(self.panel, name)}; make the panel the same way."
-                )
-        return replace(self, panel=sized_like(panel, self.panel))
+        self.refuse_part("an update")
+        newer = continued(self.panel, panel)
+        if len(newer.units) == len(self.panel.units):
+            return replace(self, panel=newer)
+        size = newer.size[-1]
+        with computing():
+            crowds = [crowd_with_new_units(crowd, size) for crowd in self.crowds]
+        anchor = None if self.anchor is None else anchor_with_new_units(self.anchor, size)
+        features = self.features.with_new_units(size)
+        return replace(self.with_crowds(crowds), panel=newer, features=features, anchor=anchor)
 
     def tables(self) -> dict[str, pl.DataFrame]:
         anchor = {} if self.anchor is None else {"Forecasts": anchor_table(self.anchor)}
@@ -337,13 +316,3 @@ class Fit(WalkingForecaster, FittedPeople, FittedScenarios):
         for run in runs:
             run.parameters.effort.curve(shape.cohorts).refuse_impossible()
         return cls(panel, split, maker, runs, settings, anchor_restored(facts, tensors, panel))
-
-
-def _only(futures: DrawnDays) -> Int[np.ndarray, "path origin unit cohort pattern"]:
-    """The counts of the one future there is."""
-    return futures[0]
-
-
-def _counted(futures: DrawnDays) -> Int[np.ndarray, "path origin unit cohort counted"]:
-    """Arrivals and behaviours of the one future there is, in half the memory."""
-    return counted_series(futures[0]).astype(np.int32)

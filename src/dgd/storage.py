@@ -9,6 +9,7 @@ from dgd.choice.fit import ChoiceFit
 from dgd.errors import ModelFileError
 from dgd.files.tensors import incomplete, read_tensors
 from dgd.fit import Fit
+from dgd.large.shards import MARK, joined_shards, shard_files
 from dgd.learning.trained import Trained
 
 KINDS: dict[str, type[Trained]] = {kind.holds: kind for kind in (Fit, ChoiceFit, DeepARFit, GRUFit)}
@@ -18,7 +19,14 @@ Kind = TypeVar("Kind", bound=Trained)
 
 
 def load(path: str | Path) -> Any:
-    """Read a file that `save` wrote; what the fit says is the same as before saving."""
+    """Read a file that `save` wrote, or the folder of a fit over several processes; what the fit
+    says is the same as before saving."""
+    if (Path(path) / MARK).is_file():
+        return joined_shards([_load_file(file) for file in shard_files(Path(path))])
+    return _load_file(path)
+
+
+def _load_file(path: str | Path) -> Any:
     holds, facts, tensors = read_tensors(path)
     if holds not in KINDS:
         raise ModelFileError(

@@ -9,6 +9,7 @@ import dgd
 from dgd.anchoring.evidence import BELIEVED, LEAST_PAIRS, POOLS, earned_share
 from dgd.anchoring.weighing import block_of, blocks_of, soft_weights
 from dgd.forecasting.pool import pool
+from dgd.panel.pattern_counts import PatternCounts
 from support.refusals import refused
 
 
@@ -68,7 +69,7 @@ def test_a_forecast_is_the_pool_of_anchor_and_model(fit: dgd.Fit) -> None:
 def test_later_days_move_neither_the_choice_nor_earlier_forecasts(fit: dgd.Fit) -> None:
     patterns = fit.panel.patterns.copy()
     patterns[35:] = patterns[35:][:, ::-1] * 3
-    later = replace(fit.unanchored, panel=replace(fit.panel, patterns=patterns))
+    later = replace(fit.unanchored, panel=replace(fit.panel, counts=PatternCounts.of(patterns)))
     ours, theirs = (
         replace(one, anchor=dgd.DGD()._anchor(one)).predict(np.array([30, 34]), 5)
         for one in (fit.unanchored, later)

@@ -13,6 +13,7 @@ from dgd.anchoring.exposure import Exposed
 from dgd.anchoring.smoothing.means import PLAIN_GAINS, WEEKDAY_GAINS
 from dgd.anchoring.smoothing.smoothers import are_means, candidates, smoothed_days
 from dgd.model.effort import EffortCurve
+from dgd.panel.pattern_counts import PatternCounts
 from dgd.panel.split import Split
 
 WEEK = np.array([0.0, 60, 50, 40, 50, 70, 30])
@@ -123,7 +124,7 @@ def test_efforts_that_differ_between_cells_do_not_let_later_days_in(drawn: dgd.S
     effort = rng.uniform(0.5, 2.0, drawn.panel.effort.shape)
     patterns = drawn.panel.patterns.copy()
     patterns[36:, 0] *= 9
-    panel = replace(drawn.panel, effort=effort, patterns=patterns)
+    panel = replace(drawn.panel, effort=effort, counts=PatternCounts.of(patterns))
     anchor = ArrivalAnchor.chosen(panel, Split(0, 25, 33))
     alone, beside = (anchor.predict(panel, np.array(o), 2) for o in ([34], [34, 37]))
     np.testing.assert_array_equal(alone[:, 0], beside[:, 0])

@@ -8,7 +8,7 @@ from dgd.anchoring import tilts
 from dgd.anchoring.chains import normalized
 from dgd.anchoring.levels import Level
 from dgd.anchoring.tilts import Tilt, ahead, candidate_tilts, filtered, shock_variance, tilted
-from dgd.model.patterns import behavior_bits
+from dgd.model.bits import behavior_bits
 
 
 def world(shift: np.ndarray, arrivals: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -27,6 +27,7 @@ from dgd.learning.loop import TrainingData
 from dgd.learning.starts import reference_rates
 from dgd.model import behavior_bits
 from dgd.panel.features import FeatureMaker
+from dgd.panel.pattern_counts import PatternCounts
 from dgd.panel.sequences import days_ahead
 from dgd.runtime import computing
 from support.real_data import real_data
@@ -229,7 +230,7 @@ def test_a_forecast_never_looks_past_its_origin(drawn, deepar):
     later[37:] = later[37:][::-1] + 5
     effort = panel.effort.copy()
     effort[38:] *= 3.0
-    changed = replace(panel, patterns=later, effort=effort)
+    changed = replace(panel, counts=PatternCounts.of(later), effort=effort)
     other = replace(deepar, panel=changed, _predicted={})
     ours, theirs = (fit.predict(origins, 2) for fit in (deepar, other))
     for name in ("arrivals", "patterns", "dispersion"):
@@ -241,7 +242,9 @@ def again(drawn, ends, deepar):
     """Seed 2 alone, on a panel that differs after the validation days."""
     later = drawn.panel.patterns.copy()
     later[VALIDATION_END + 1 :] += 7
-    return deepar.forecaster.fit(replace(drawn.panel, patterns=later), **ends, seeds=[2])
+    return deepar.forecaster.fit(
+        replace(drawn.panel, counts=PatternCounts.of(later)), **ends, seeds=[2]
+    )
 
 
 def test_days_after_validation_never_influence_a_fit(deepar, again):
@@ -285,7 +288,7 @@ def test_nothing_arrives_without_effort(drawn, ends, deepar):
     panel = drawn.panel
     effort, patterns = panel.effort.copy(), panel.patterns.copy()
     effort[::5, 0], patterns[::5, 0] = 0.0, 0
-    closed = replace(panel, effort=effort, patterns=patterns)
+    closed = replace(panel, effort=effort, counts=PatternCounts.of(patterns))
     fit = replace(deepar.forecaster, widths=(2,)).fit(closed, **ends, seeds=[1])
     predicted = checked_prediction("deepar", fit, np.array([34, 35]), 1)
     arrivals = predicted.arrivals[0, 0]

@@ -16,6 +16,7 @@ from dgd.baselines.gru_network import GRUNetwork, counted
 from dgd.forecasting.protocol import checked_prediction
 from dgd.learning.starts import Start
 from dgd.model.shape import Shape
+from dgd.panel.pattern_counts import PatternCounts
 from dgd.panel.sequences import days_ahead
 from dgd.runtime import computing
 from support.real_data import real_data
@@ -133,7 +134,7 @@ def test_the_second_day_reads_the_expected_counts_of_the_first(
 def test_a_forecast_never_looks_past_its_origin(drawn: dgd.Simulated, gru: GRUFit) -> None:
     later = drawn.panel.patterns.copy()
     later[37:] = later[37:][::-1] + 5
-    other = replace(gru, panel=replace(drawn.panel, patterns=later))
+    other = replace(gru, panel=replace(drawn.panel, counts=PatternCounts.of(later)))
     ours, theirs = (fit.predict(ORIGINS, 3) for fit in (gru, other))
     np.testing.assert_allclose(ours.arrivals, theirs.arrivals, rtol=1e-12)
     np.testing.assert_allclose(ours.patterns, theirs.patterns, rtol=1e-12)
@@ -144,7 +145,9 @@ def again(drawn: dgd.Simulated, ends: dict[str, Any], gru: GRUFit) -> GRUFit:
     """Seed 2 alone, on a panel that differs after the validation days."""
     later = drawn.panel.patterns.copy()
     later[35:] += 7
-    return gru.forecaster.fit(replace(drawn.panel, patterns=later), **ends, seeds=[2])
+    return gru.forecaster.fit(
+        replace(drawn.panel, counts=PatternCounts.of(later)), **ends, seeds=[2]
+    )
 
 
 def test_the_same_seed_gives_the_same_numbers(gru: GRUFit, again: GRUFit) -> None:

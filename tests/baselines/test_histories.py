@@ -19,6 +19,7 @@ from dgd.baselines import (
 from dgd.baselines.weekday_history import weekday_mean
 from dgd.datasets import online_retail
 from dgd.model import behavior_bits
+from dgd.panel.pattern_counts import PatternCounts
 from support.real_data import real_data
 
 HISTORIES: dict[str, Any] = {
@@ -161,7 +162,7 @@ def test_later_counts_change_nothing(name: str) -> None:
     changed = panel.patterns.copy()
     changed[origin + 1 :] += 50
     before = HISTORIES[name].fit(panel, **ends)
-    after = HISTORIES[name].fit(replace(panel, patterns=changed), **ends)
+    after = HISTORIES[name].fit(replace(panel, counts=PatternCounts.of(changed)), **ends)
     assert before.settings == after.settings
     assert before.dispersion == pytest.approx(after.dispersion, rel=1e-12)
     origins = np.array([22, origin])

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import dgd
+from dgd.panel.pattern_counts import PatternCounts
 
 ORIGIN = 36
 DAYS = 4
@@ -130,7 +131,7 @@ def test_later_counts_do_not_reach_ranges(fit: dgd.Fit) -> None:
     """Days after the validation days move neither the scatter nor what intervals rest on."""
     patterns = fit.panel.patterns.copy()
     patterns[fit.split.validation_stop :] *= 50
-    spoiled = replace(fit, panel=replace(fit.panel, patterns=patterns))
+    spoiled = replace(fit, panel=replace(fit.panel, counts=PatternCounts.of(patterns)))
     assert np.array_equal(spoiled.scatter.arrivals, fit.scatter.arrivals)
     assert np.array_equal(spoiled.past(1).drawn, fit.past(1).drawn)
     known = fit.past(1).known

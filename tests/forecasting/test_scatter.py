@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dgd.forecasting.scatter import Errors, Scatter, Shocks
-from dgd.model.patterns import behavior_bits
+from dgd.model.bits import behavior_bits
 
 DAYS, UNITS, COHORTS = 400, 2, 3
 MEAN = np.linspace(20.0, 60.0, UNITS * COHORTS).reshape(UNITS, COHORTS)

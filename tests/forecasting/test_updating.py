@@ -7,6 +7,8 @@ import polars as pl
 import pytest
 
 import dgd
+from dgd.panel.pattern_counts import PatternCounts
+from dgd.panel.some_units import panel_of_units
 from support.refusals import refused
 from support.shell import assert_refused, done, run
 
@@ -23,7 +25,7 @@ def since(panel: dgd.Panel, first: int) -> dgd.Panel:
     """Only the days from number `first` on."""
     return replace(
         panel,
-        patterns=panel.patterns[first:],
+        counts=PatternCounts.of(panel.patterns[first:]),
         size=panel.size[first:],
         effort=panel.effort[first:],
         features=panel.features[first:],
@@ -50,7 +52,7 @@ def test_nothing_is_trained(fit: dgd.Fit, earlier) -> None:
 
 def test_corrections_replace_what_was_known(fit: dgd.Fit) -> None:
     late = since(fit.panel, KNOWN)
-    late = replace(late, patterns=late.patterns * 2)
+    late = replace(late, counts=PatternCounts.of(late.patterns * 2))
     updated = fit.update(late)
     np.testing.assert_array_equal(updated.panel.patterns[KNOWN:], late.patterns)
     np.testing.assert_array_equal(updated.panel.patterns[:KNOWN], fit.panel.patterns[:KNOWN])
@@ -60,7 +62,7 @@ def test_units_that_are_not_shown_had_no_arrivals(fit: dgd.Fit, earlier) -> None
     late = since(fit.panel, KNOWN)
     one = replace(
         late,
-        patterns=late.patterns[:, 1:],
+        counts=PatternCounts.of(late.patterns[:, 1:]),
         size=late.size[:, 1:],
         effort=late.effort[:, 1:],
         features=late.features[:, 1:],
@@ -76,10 +78,26 @@ def test_days_in_between_must_not_be_missing(fit: dgd.Fit, earlier) -> None:
         earlier.update(since(fit.panel, KNOWN + 2))
 
 
-def test_a_unit_nobody_knows_is_refused(fit: dgd.Fit, earlier) -> None:
-    strange = replace(since(fit.panel, KNOWN), units=("moon", *fit.panel.units[1:]))
-    with refused("units of the new panel", "moon", "fit again"):
+def test_units_of_which_none_is_known_are_refused(fit: dgd.Fit, earlier) -> None:
+    strange = replace(since(fit.panel, KNOWN), units=("moon", "mars"))
+    with refused("units of the new panel", "moon", "north", "write units alike"):
         earlier.update(strange)
+
+
+def test_a_cohort_nobody_knows_is_refused(fit: dgd.Fit, earlier) -> None:
+    strange = replace(since(fit.panel, KNOWN), cohorts=("martians", *fit.panel.cohorts[1:]))
+    with refused("cohorts of the new panel", "martians", "fit again"):
+        earlier.update(strange)
+
+
+def test_a_whole_table_in_which_a_unit_is_missing_is_refused(fit: dgd.Fit) -> None:
+    with refused("units of the new panel are without south", "later days alone"):
+        fit.update(panel_of_units(fit.panel, np.array([0])))
+
+
+def test_a_whole_table_without_sizes_keeps_those_of_the_fit(fit: dgd.Fit) -> None:
+    panel = replace(fit.panel, size=np.ones_like(fit.panel.size), sized=False)
+    np.testing.assert_array_equal(fit.update(panel).panel.size, fit.panel.size)
 
 
 def test_the_shell_forecasts_from_newer_counts(fit: dgd.Fit, earlier, tmp_path) -> None:

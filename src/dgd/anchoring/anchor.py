@@ -7,7 +7,7 @@ is the anchor exactly.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -15,7 +15,8 @@ from jaxtyping import Float, Int
 
 from dgd.anchoring.arrival_anchor import ArrivalAnchor
 from dgd.anchoring.evidence import POOLS, earned_share
-from dgd.anchoring.pattern_anchor import LEAST_PROBABILITY, PatternAnchor
+from dgd.anchoring.levels import LEAST_PROBABILITY
+from dgd.anchoring.pattern_anchor import PatternAnchor
 from dgd.anchoring.weighing import blocks_of
 from dgd.forecasting.pool import Pool, fading, pool
 from dgd.forecasting.predictive import Predictive
@@ -28,6 +29,10 @@ few weeks are too often behind smoothers there."""
 
 Predict: TypeAlias = Callable[[Int[np.ndarray, " origin"], int], Predictive]
 """Forecasts of the model alone."""
+LevelAhead: TypeAlias = Float[np.ndarray, "step origin"] | None
+"""What moves forecasts of cells to that of the total, where other cells are elsewhere."""
+Levels: TypeAlias = Callable[[Int[np.ndarray, " origin"], int], np.ndarray]
+"""The same for any origins and horizon."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +50,11 @@ class Anchor:
     reach: int = 1
     """Steps ahead up to which the model has earned its share; beyond them it fades."""
 
-    def weighed(self, panel: Panel, split: Split, predict: Predict) -> "Anchor":
-        """The same anchor with the shares that the model earns on the validation days."""
+    def weighed(
+        self, panel: Panel, split: Split, predict: Predict, levels: Levels | None = None
+    ) -> "Anchor":
+        """The same anchor with the shares that the model earns on the validation days; `levels`
+        are needed where the panel holds some of many units."""
         days = np.arange(split.train_stop, split.validation_stop)
         pattern_losses = np.zeros((len(POOLS), len(days), len(panel.units)))
         arrival_losses = np.zeros((len(POOLS), len(days)))
@@ -59,7 +67,8 @@ class Anchor:
                 own = self.patterns.predict(panel, origins, step)[-1]
                 pattern_losses[:, at] += _nll(recorded, own, model.patterns[0, 0])
             if self.arrivals is not None:
-                expected = self.arrivals.predict(panel, origins, step)[-1]
+                level = None if levels is None else levels(origins, step)
+                expected = self.arrivals.predict(panel, origins, step, level)[-1]
                 arrival_losses[:, at] += _miss(recorded, expected, model.arrivals[0, 0])
         return Anchor(
             self.patterns,
@@ -70,24 +79,53 @@ class Anchor:
             blocks_of(days)[-1],
         )
 
-    def pool(self, panel: Panel, origins: Int[np.ndarray, " origin"], horizon: int) -> Pool:
-        """What the past alone expects of every step, and the share of the model in it."""
-        alone = np.ones(horizon)
+    def of_units(self, units: Int[np.ndarray, " some"]) -> "Anchor":
+        """The anchor of some of the units."""
+        arrivals = None if self.arrivals is None else self.arrivals.of_units(units)
+        return replace(self, arrivals=arrivals)
+
+    @property
+    def knows_everyone(self) -> bool:
+        """Whether some units can be forecast without the others at hand."""
+        return self.patterns is None or self.patterns.of_everyone
+
+    def pool(
+        self,
+        panel: Panel,
+        origins: Int[np.ndarray, " origin"],
+        horizon: int,
+        level: LevelAhead = None,
+    ) -> Pool:
+        """What the past alone expects of every step, and the share of the model in it; where the
+        panel holds some of many units, arrivals are at the `level` of all."""
         patterns = arrivals = None
-        pattern_shares = arrival_shares = alone
         if self.patterns is not None:
             patterns = self.patterns.predict(panel, origins, horizon)
-            pattern_shares = fading(self.pattern_share, self.reach, horizon)
         if self.arrivals is not None:
-            arrivals = self.arrivals.predict(panel, origins, horizon)
-            arrival_shares = fading(self.arrival_share, self.reach, horizon)
-        return Pool(arrivals, patterns, arrival_shares, pattern_shares)
+            arrivals = self.arrivals.predict(panel, origins, horizon, level)
+        return self.pool_of(arrivals, patterns, horizon)
+
+    def pool_of(
+        self, arrivals: np.ndarray | None, patterns: np.ndarray | None, horizon: int
+    ) -> Pool:
+        """The same of what the past was found to expect; of patterns, rates will do."""
+        alone = np.ones(horizon)
+        return Pool(
+            arrivals,
+            patterns,
+            alone if arrivals is None else fading(self.arrival_share, self.reach, horizon),
+            alone if patterns is None else fading(self.pattern_share, self.reach, horizon),
+        )
 
     def joined(
-        self, model: Predictive, panel: Panel, origins: Int[np.ndarray, " origin"]
+        self,
+        model: Predictive,
+        panel: Panel,
+        origins: Int[np.ndarray, " origin"],
+        level: LevelAhead = None,
     ) -> Predictive:
         """The forecast of the model, pooled with what the past alone expects."""
-        pooled = self.pool(panel, origins, model.horizon)
+        pooled = self.pool(panel, origins, model.horizon, level)
         steps = range(model.horizon)
         arrivals = [pooled.arrivals_at(step, model.arrivals[:, step]) for step in steps]
         patterns = [pooled.patterns_at(step, model.patterns[:, step]) for step in steps]

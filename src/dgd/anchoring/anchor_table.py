@@ -16,7 +16,8 @@ WHOSE: dict[Level, str] = {
 
 
 def anchor_table(anchor: Anchor) -> pl.DataFrame:
-    """One row per part and figure, for forecasts one day ahead."""
+    """One row per part and figure, for forecasts one day ahead; of very many units nothing is
+    followed that single units or cells do by themselves."""
     rows: list[tuple[str, str, float]] = []
     if anchor.patterns is not None:
         own = anchor.patterns
@@ -36,6 +37,9 @@ def anchor_table(anchor: Anchor) -> pl.DataFrame:
             rows.append(("joint patterns", f"weight of swings {whose}", float(swings)))
             if any(tilt.weekday > 0 for tilt in layer.tilts):
                 rows.append(("joint patterns", f"weight of weekdays {whose}", float(weekdays)))
+        if own.of_everyone:
+            silent: tuple[Level, ...] = ("unit", "cell")
+            rows += [("joint patterns", f"weight of swings {WHOSE[of]}", 0.0) for of in silent]
     if anchor.arrivals is not None:
         rows += [
             ("arrivals", "share of the model", anchor.arrival_share),

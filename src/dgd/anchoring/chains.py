@@ -77,29 +77,44 @@ Sums: TypeAlias = Callable[[Level, float], np.ndarray]
 """Fading sums of a level at a half-life, through every day."""
 
 
-def remembered_sums(daily: Daily) -> Sums:
-    """Fading sums that are worked out once each."""
+def remembered_sums(daily: Daily, everyone: np.ndarray | None = None) -> Sums:
+    """Fading sums that are worked out once each; `everyone` is one unit that counted what all
+    units did, where these are some of them."""
     found: dict[tuple[Level, float], np.ndarray] = {}
 
     def sums(level: Level, half_life: float) -> np.ndarray:
         if (level, half_life) not in found:
-            found[level, half_life] = fading_sums(pooled(daily, level), half_life)
+            counts = daily if everyone is None or level in ("unit", "cell") else everyone
+            found[level, half_life] = fading_sums(pooled(counts, level), half_life)
         return found[level, half_life]
 
     return sums
 
 
-def chained(sums: Sums, chain: Chain) -> Daily:
-    """What a chain says after every day; the sums of the panel's cells set its shape."""
-    every = sums("all", chain.all_half_life)
-    total = every.sum(-1, keepdims=True)
-    whole = (every + FIRST_COUNT / every.shape[-1]) / (total + FIRST_COUNT)
-    parent = _joined(sums("cohort", chain.cohort_half_life), whole, chain.cohort_strength)
+def chained(sums: Sums, chain: Chain, several: bool | None = None) -> Daily:
+    """What a chain says after every day; the sums of the panel's cells set its shape.
+
+    `several` says whether there are other units than those at hand, where that does not show.
+    """
+    whole, parent = _shared(sums, chain)
     units = sums("unit", chain.unit_half_life)
-    if units.shape[-3] > 1 and chain.unit_share > 0:
+    if (units.shape[-3] > 1 if several is None else several) and chain.unit_share > 0:
         unit = _joined(units, whole, chain.unit_strength)
         parent = normalized(parent * (unit / whole) ** chain.unit_share)
     return _joined(sums("cell", chain.cell_half_life), parent, chain.cell_strength)
+
+
+def chained_cohorts(sums: Sums, chain: Chain) -> np.ndarray:
+    """What a chain says of each cohort after every day, all units together."""
+    return _shared(sums, chain)[1]
+
+
+def _shared(sums: Sums, chain: Chain) -> tuple[np.ndarray, np.ndarray]:
+    """What it says of all, and of each cohort."""
+    every = sums("all", chain.all_half_life)
+    total = every.sum(-1, keepdims=True)
+    whole = (every + FIRST_COUNT / every.shape[-1]) / (total + FIRST_COUNT)
+    return whole, _joined(sums("cohort", chain.cohort_half_life), whole, chain.cohort_strength)
 
 
 def _joined(own: np.ndarray, parent: np.ndarray, strength: float) -> np.ndarray:

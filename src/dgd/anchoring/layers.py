@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from jaxtyping import Float, Int
 
+from dgd.anchoring.everyones_histories import tilted_by_all
 from dgd.anchoring.levels import Daily, Level
 from dgd.anchoring.tilts import (
     Followed,
@@ -19,6 +20,7 @@ from dgd.anchoring.tilts import (
     ahead,
     candidate_tilts,
     filtered,
+    odds_factor,
     shock_variance,
     tilted,
 )
@@ -86,6 +88,7 @@ class Layer:
         seen: slice,
         loss: Callable[[Daily, int], float],
         weigh: Callable[[Losses], Losses],
+        everyone: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> "tuple[Layer, dict[int, Daily]]":
         """Weigh the tilts of what was said of every step ahead; the layer, and what it says.
 
@@ -95,8 +98,11 @@ class Layer:
             seen: the days that tell how much days move.
             loss: of what is said that many steps ahead.
             weigh: from losses to weights.
+            everyone: counts of all units as of one, and what was said of them one day ahead,
+                where the units at hand are some of them: movements that all share are theirs.
         """
-        expected = the_day_before(said[1])
+        daily, one_ahead = everyone or (daily, said[1])
+        expected = the_day_before(one_ahead)
         levels = dict.fromkeys(tilt.level for tilt in tilts)
         shocks = {name: shock_variance(daily[seen], expected[seen], name) for name in levels}
         days = np.arange(len(daily))
@@ -122,6 +128,27 @@ class Layer:
         ]
         return filtered(daily, the_day_before(one_ahead), place, cycle, heard, self.shocks)
 
+    def said_of_many(
+        self,
+        before: Daily,
+        followed: Followed,
+        days: Int[np.ndarray, " day"],
+        step: int,
+        place: Int[np.ndarray, " known"],
+        blocks: tuple[int, ...],
+    ) -> Daily:
+        """The same as `said` by tilts that all units share, for many units."""
+        shares = self.shares[block_of(step, blocks)]
+        heard = np.flatnonzero(shares[1:])
+        if not len(heard):
+            return before
+        factors = []
+        for tilt in (self.tilts[number] for number in heard):
+            added = ahead(followed[tilt][days], tilt, step, place[days + step])
+            factors.append(odds_factor(added))
+        every = np.stack([np.broadcast_to(one, _widest(factors)) for one in factors])
+        return tilted_by_all(before, every, np.concatenate([shares[:1], shares[1:][heard]]))
+
     def said(
         self,
         before: Daily,
@@ -139,6 +166,11 @@ class Layer:
                 added = ahead(followed[tilt][days], tilt, step, place[days + step])
                 found = found + share * tilted(before, added)
         return np.asarray(found)
+
+
+def _widest(factors: list[np.ndarray]) -> tuple[int, ...]:
+    """The shape that factors of all and of every cohort have in common."""
+    return np.broadcast_shapes(*(one.shape for one in factors))
 
 
 def the_day_before(said: Daily) -> Daily:

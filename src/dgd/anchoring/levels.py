@@ -11,6 +11,9 @@ Level: TypeAlias = Literal["all", "cohort", "unit", "cell"]
 
 Daily: TypeAlias = Float[np.ndarray, "day unit cohort pattern"]
 
+LEAST_PROBABILITY = 1e-12
+"""Nothing is held to be less likely when forecasts are compared."""
+
 _SUMMED: dict[Level, tuple[int, ...]] = {
     "all": (-3, -2),
     "cohort": (-3,),

@@ -8,10 +8,12 @@ from dgd.anchoring.anchor import Anchor
 from dgd.anchoring.arrival_anchor import ArrivalAnchor
 from dgd.anchoring.chains import Chain
 from dgd.anchoring.exposure import LEAST_REACH
+from dgd.anchoring.hierarchy import STRENGTHS, Hierarchy
 from dgd.anchoring.layers import Layer
 from dgd.anchoring.levels import Level
 from dgd.anchoring.pattern_anchor import PatternAnchor
 from dgd.anchoring.seasons import CYCLES
+from dgd.anchoring.smoothing.shrunken import shrunken_candidates
 from dgd.anchoring.smoothing.smoothers import candidates
 from dgd.anchoring.tilts import Tilt
 from dgd.anchoring.weighing import BLOCKS
@@ -47,6 +49,7 @@ def anchor_stored(anchor: Anchor | None) -> tuple[dict[str, Any] | None, Tensors
             "cycle": own.cycle,
             "blocks": len(own.blocks),
             "layers": len(own.layers),
+            "of_everyone": own.of_everyone,
         }
         tensors["anchor/chains"] = np.array(own.chains)
         tensors["anchor/chain_shares"] = own.chain_shares
@@ -56,6 +59,7 @@ def anchor_stored(anchor: Anchor | None) -> tuple[dict[str, Any] | None, Tensors
         facts["arrivals"] = {
             "cycle": anchor.arrivals.cycle,
             "blocks": len(anchor.arrivals.blocks),
+            "shrunken": bool(anchor.arrivals.hierarchies),
         }
         tensors["anchor/totals"] = anchor.arrivals.totals
         tensors["anchor/cells"] = anchor.arrivals.cells
@@ -63,6 +67,8 @@ def anchor_stored(anchor: Anchor | None) -> tuple[dict[str, Any] | None, Tensors
         tensors["anchor/dispersion"] = anchor.arrivals.dispersion
         for name, values in anchor.arrivals.effort._asdict().items():
             tensors[f"anchor/effort/{name}"] = values
+        for number, common in enumerate(anchor.arrivals.hierarchies):
+            tensors |= _hierarchy_stored(common, f"anchor/hierarchy {number}")
     return facts, tensors
 
 
@@ -94,13 +100,15 @@ def _patterns(about: dict[str, Any], tensors: Tensors, panel: Panel) -> PatternA
     chains = declared.tensor(tensors, "anchor/chains", [None, fields], 0, LARGEST_STRENGTH)
     if not len(chains) or np.any(chains[:, :4] <= 0):
         raise ValueError("anchor/chains holds a half-life that is not above 0, or no chain")
-    layers = declared.whole(declared.part(about, "patterns"), "layers", 0, MOST_LAYERS)
+    facts = {"of_everyone": False, **declared.part(about, "patterns")}
+    layers = declared.whole(facts, "layers", 0, MOST_LAYERS)
     return PatternAnchor(
         cycle,
         blocks,
         tuple(Chain(*row) for row in chains.tolist()),
         _shares(tensors, "anchor/chain_shares", len(chains)),
         tuple(_layer(tensors, f"anchor/layer {n}", len(blocks)) for n in range(layers)),
+        declared.choice(facts, "of_everyone", (True, False)),
     )
 
 
@@ -129,18 +137,43 @@ def _layer(tensors: Tensors, name: str, rows: int) -> Layer:
 def _arrivals(about: dict[str, Any], tensors: Tensors, panel: Panel) -> ArrivalAnchor:
     cycle, blocks = _rows(declared.part(about, "arrivals"), panel)
     rows = len(blocks)
-    count = candidates(cycle) * (2 if panel.has_effort else 1)
+    exposures = 2 if panel.has_effort else 1
+    count = candidates(cycle) * exposures
+    shrunken = declared.choice(declared.part(about, "arrivals"), "shrunken", (True, False))
+    known = exposures if shrunken else 0
     shape, cells = [rows, len(panel.cohorts)], len(panel.units) * len(panel.cohorts)
     spread = declared.tensor(tensors, "anchor/dispersion", shape, 1e-9, LARGEST_DISPERSION)
     return ArrivalAnchor(
         cycle,
         blocks,
         _shares(tensors, "anchor/totals", rows, count),
-        _shares(tensors, "anchor/cells", rows, count),
+        _shares(tensors, "anchor/cells", rows, count + known * shrunken_candidates(cycle)),
         declared.tensor(tensors, "anchor/reach", [cells], 0, LARGEST_COUNT / LEAST_REACH),
         spread,
         _effort(tensors, len(panel.cohorts)),
+        tuple(_hierarchy(tensors, n, cycle, len(panel.cohorts)) for n in range(known)),
     )
+
+
+def _hierarchy_stored(common: Hierarchy, name: str) -> Tensors:
+    return {
+        f"{name}/rate": np.array([common.rate]),
+        f"{name}/strengths": np.array([common.unit_strength, common.cell_strength]),
+        f"{name}/shares": common.shares,
+        f"{name}/rhythm": common.rhythm,
+    }
+
+
+def _hierarchy(tensors: Tensors, number: int, cycle: int, cohorts: int) -> Hierarchy:
+    name = f"anchor/hierarchy {number}"
+    rate = declared.tensor(tensors, f"{name}/rate", [1], 0, LARGEST_COUNT / LEAST_REACH)
+    strengths = declared.tensor(tensors, f"{name}/strengths", [2], *STRENGTHS)
+    shares = _shares(tensors, f"{name}/shares", cohorts)
+    rhythm = declared.tensor(tensors, f"{name}/rhythm", [cycle, cohorts], 0, LARGEST_COUNT)
+    if not rate[0] > 0:
+        raise ValueError(f"{name}/rate is not above 0")
+    unit, cell = strengths.tolist()
+    return Hierarchy(float(rate[0]), unit, cell, shares, rhythm)
 
 
 def _effort(tensors: Tensors, cohorts: int) -> EffortCurve:

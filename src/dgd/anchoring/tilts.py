@@ -22,7 +22,7 @@ from jaxtyping import Float, Int
 
 from dgd.anchoring.chains import normalized
 from dgd.anchoring.levels import Daily, Level, pooled
-from dgd.model.patterns import behavior_bits
+from dgd.model.bits import behavior_bits
 
 Beliefs: TypeAlias = Float[np.ndarray, "day units cohorts effect behavior"]
 """Means of the level (effect 0) and weekday effects (1, 2, ...) after every day; axes over which
@@ -178,7 +178,12 @@ def tilted(
     added: Float[np.ndarray, "*more units cohorts behavior"],
 ) -> Float[np.ndarray, "*more unit cohort pattern"]:
     """Probabilities after log-odds were added to, the same for all cells counted together."""
-    bits = behavior_bits(int(patterns.shape[-1]).bit_length() - 1)
-    exponent = added @ bits.T
-    factor = np.exp(exponent - exponent.max(-1, keepdims=True))
-    return normalized(patterns * factor)
+    return normalized(patterns * odds_factor(added))
+
+
+def odds_factor(
+    added: Float[np.ndarray, "*more units cohorts behavior"],
+) -> Float[np.ndarray, "*more units cohorts pattern"]:
+    """What joint patterns are multiplied by; of the likeliest gain it is 1."""
+    exponent = added @ behavior_bits(added.shape[-1]).T
+    return np.asarray(np.exp(exponent - exponent.max(-1, keepdims=True)))

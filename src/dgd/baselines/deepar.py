@@ -238,7 +238,7 @@ class DeepARFit(TrainedForecaster):
         paths: int,
     ) -> Drawn:
         """The sampled histories themselves, with patterns drawn along each of them."""
-        cells = self.panel.patterns.shape[1:]
+        cells = self.panel.counts.shape[1:]
         drawn = np.zeros((paths, horizon, len(origins), *cells), np.int64)
         with computing():
             ahead = self._ahead(origins, horizon)

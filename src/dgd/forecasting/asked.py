@@ -15,7 +15,7 @@ import polars as pl
 from jaxtyping import Float, Num
 
 from dgd.errors import InputError
-from dgd.model.patterns import behavior_bits
+from dgd.model.bits import behavior_bits
 from dgd.panel.grids import ARRIVALS
 from dgd.panel.panel import Panel
 

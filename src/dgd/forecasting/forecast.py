@@ -12,7 +12,7 @@ from dgd.errors import InputError
 from dgd.forecasting.asked import Asked
 from dgd.forecasting.ranges import Ranges
 from dgd.forecasting.shown import shown_totals
-from dgd.model.patterns import behavior_bits
+from dgd.model.bits import behavior_bits
 from dgd.panel.panel import Panel
 from dgd.tables.frames import from_polars
 from dgd.tables.html import html_summary

@@ -25,11 +25,11 @@ from jaxtyping import Array, Float, Int, PyTree
 
 from dgd.forecasting.pool import Pool
 from dgd.forecasting.scatter import Scatter, Shocks
+from dgd.model.bits import behavior_bits
 from dgd.model.crowd import Crowd
 from dgd.model.days import Inputs, Prediction
 from dgd.model.feedback.feedback import State
 from dgd.model.negative_binomial import LARGEST_MEAN
-from dgd.model.patterns import behavior_bits
 
 SMALLEST = 1e-300
 MOST_AT_ONCE = 2_000_000

@@ -49,7 +49,7 @@ class Hindsight:
         origins = days[-MOST_ORIGINS:] - 1
         origins = origins[origins >= first_origin]
         steps = measured_steps(len(origins))
-        most = [max(MOST_EXPECTED // (step * panel.patterns[0].size), 2) for step in steps]
+        most = [max(MOST_EXPECTED // (step * panel.counts.of_a_day), 2) for step in steps]
         while len(steps) > 1 and most[len(steps) - 1] < min(len(origins), ENOUGH_ORIGINS):
             steps = steps[:-1]
         apart = -(-len(origins) // most[len(steps) - 1])

@@ -20,7 +20,7 @@ from dgd.errors import InputError
 from dgd.forecasting.asked import Asked
 from dgd.forecasting.calibration import Promise
 from dgd.model import multinomial, negative_binomial
-from dgd.model.patterns import behavior_bits
+from dgd.model.bits import behavior_bits
 
 Drawn: TypeAlias = Int[np.ndarray, "path step origin unit cohort pattern"]
 """Counts of joint patterns on sampled paths."""

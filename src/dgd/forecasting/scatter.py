@@ -23,8 +23,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import ndtri
 
+from dgd.model.bits import behavior_bits
 from dgd.model.negative_binomial import LARGEST_DISPERSION, pooled_inverse
-from dgd.model.patterns import behavior_bits
 
 KEPT = 0.8
 """The share of days whose errors are matched ..."""

@@ -12,6 +12,7 @@ from dgd.forecasting.predictive import Drawn, Predictive
 from dgd.forecasting.protocol import refuse_origins
 from dgd.forecasting.rollout import drawn_path, expected_path, rounded_up
 from dgd.forecasting.trained_forecaster import TrainedForecaster
+from dgd.model.days import Prediction
 from dgd.panel.panel import Panel
 from dgd.runtime import computing
 
@@ -49,11 +50,7 @@ class WalkingForecaster(TrainedForecaster):
         refuse_origins(panel, origins, horizon, self.first_origin)
         with computing():
             asked = rounded_up(origins)
-            ahead = self.ahead(panel, asked, horizon)
-            paths = [
-                expected_path(walker, self.carried(number, asked), ahead)
-                for number, walker in enumerate(self.parameters)
-            ]
+            paths = self.expected_paths(panel, asked, horizon)
             arrivals = np.stack([np.asarray(path.arrivals) for path in paths])
             patterns = np.stack([np.asarray(path.patterns) for path in paths])
         return Predictive(
@@ -62,6 +59,16 @@ class WalkingForecaster(TrainedForecaster):
             self.dispersion,
             partial(self._sample, panel, origins, horizon),
         )
+
+    def expected_paths(
+        self, panel: Panel, origins: Int[np.ndarray, " origin"], horizon: int
+    ) -> list[Prediction]:
+        """The expected path of each seed."""
+        ahead = self.ahead(panel, origins, horizon)
+        return [
+            expected_path(walker, self.carried(number, origins), ahead)
+            for number, walker in enumerate(self.parameters)
+        ]
 
     def _sample(
         self,
@@ -72,7 +79,7 @@ class WalkingForecaster(TrainedForecaster):
         paths: int,
     ) -> Drawn:
         """Paths on which drawn counts are fed back; all paths of a seed are one batch."""
-        cells = (len(origins), *panel.patterns.shape[1:])
+        cells = (len(origins), *panel.counts.shape[1:])
         drawn = np.zeros((paths, horizon, *cells), np.int64)
         with computing():
             for number, walker in enumerate(self.parameters[:paths]):

@@ -10,8 +10,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from dgd.errors import InputError
+from dgd.model.bits import behavior_bits
 from dgd.model.days import Inputs
-from dgd.model.patterns import behavior_bits
 from dgd.scenarios.bounded import held_near
 from dgd.scenarios.future import Outlook
 from dgd.scenarios.planned_fit import DrawingFit

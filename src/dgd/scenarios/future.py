@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float
 from narwhals.typing import IntoFrame
 
+from dgd.errors import InputError
 from dgd.forecasting.protocol import refuse_horizon, refuse_origins
 from dgd.model.days import Inputs
 from dgd.panel.continuing import CYCLES, repeated
@@ -77,6 +78,7 @@ class Outlook:
         features: IntoFrame | None = None,
     ) -> "Outlook":
         """The `horizon` days after `origin`, as given, as known, or as the last cycle was."""
+        refuse_some_units(fit.panel)
         refuse_horizon(fit.panel, horizon)
         day = fit.panel.days - 1 if origin is None else fit.panel.index(origin, "origin")
         refuse_origins(fit.panel, np.array([day]), horizon, fit.first_origin)
@@ -88,6 +90,15 @@ class Outlook:
         )
         future = Future(panel.effort[ahead].copy(), size.copy(), panel.features[ahead].copy())
         return Outlook(panel, day, panel.known_dates[ahead], future, notes)
+
+
+def refuse_some_units(panel: Panel) -> None:
+    """Refuse another future of some units alone: what a change does, others answer to."""
+    if panel.everyone is not None:
+        raise InputError(
+            f"{len(panel.units):,} of {panel.everyone.units:,} units are at hand; scenarios and "
+            "plans need all of them: ask the fit of all units."
+        )
 
 
 def _given(

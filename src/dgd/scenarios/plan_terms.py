@@ -11,6 +11,7 @@ from narwhals.typing import IntoFrame
 from dgd.errors import InputError
 from dgd.forecasting.protocol import MOST_STEPS
 from dgd.panel.grids import LARGEST_EFFORT, Axes
+from dgd.panel.new_units import most_effort
 from dgd.panel.panel import Panel
 from dgd.scenarios.cell_rows import rows_of_cells
 from dgd.scenarios.cells import Cells
@@ -79,7 +80,7 @@ def bounds_of(
     """Lower and upper bounds of every cell, and a note where they are the default."""
     shape = outlook.planned.effort.shape
     if bounds is None:
-        most = TIMES_SEEN * fit.panel.effort[fit.split.train].max(0)
+        most = TIMES_SEEN * most_effort(fit.panel, fit.split.train)
         note = f"effort of a cell is at most {TIMES_SEEN:g} times the most it had in training."
         return np.zeros(shape), np.broadcast_to(most, shape).copy(), (note,)
     if isinstance(bounds, (tuple, list)):

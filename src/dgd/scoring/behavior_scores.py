@@ -20,7 +20,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy.special import xlogy
 
-from dgd.model.patterns import behavior_bits
+from dgd.model.bits import behavior_bits
 
 Counts = Float[np.ndarray, "day unit cohort pattern"]
 Patterns = Float[np.ndarray, "day unit cohort pattern"]

@@ -1,0 +1,219 @@
+"""What all units together are expected to do after an origin: worked out once, for every part.
+
+Steps run outside, blocks of units inside: each block predicts the day, what cohorts do is added up
+over blocks and processes, and moves what they carry into the next day. After one origin all units
+are walked; after several, as in backtests and hindsight, some that are evenly spread stand for all,
+weighed up by arrivals.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from dgd.anchoring.anchor import Anchor
+from dgd.anchoring.arrival_anchor import ArrivalAnchor, level_of
+from dgd.anchoring.exposure import Exposed
+from dgd.forecasting.guided import left_calm
+from dgd.large.block_size import units_at_once, units_walked
+from dgd.model.crowd import Crowd
+from dgd.model.days import CohortTotals, Inputs
+from dgd.model.effort import EffortCurve
+from dgd.model.feedback.environment import EnvironmentState
+from dgd.model.feedback.feedback import State
+from dgd.model.unit_parameters import crowd_of_units
+from dgd.panel.features import FeatureMaker
+from dgd.panel.panel import Panel
+from dgd.panel.sequences import days_ahead, known_until
+from dgd.panel.some_units import blocks_of_units, panel_of_units
+from dgd.processes.group import Group
+from dgd.runtime import computing
+
+Carried: TypeAlias = dict[str, Float[Array, "date cohort ..."]]
+Origins: TypeAlias = Int[np.ndarray, " origin"]
+Told: TypeAlias = Callable[[int, int, Int[np.ndarray, " some"], np.ndarray, np.ndarray], None]
+"""Told (crowd, step, units, arrivals, rates) of every block that was walked."""
+RECENT = 28
+"""Days whose arrivals say for how many others some units stand."""
+
+
+@runtime_checkable
+class WholeFit(Protocol):
+    """What is needed of a fit of all units."""
+
+    @property
+    def panel(self) -> Panel: ...
+    @property
+    def features(self) -> FeatureMaker: ...
+    @property
+    def crowds(self) -> tuple[Crowd, ...]: ...
+    @property
+    def anchor(self) -> Anchor | None: ...
+    @property
+    def group(self) -> Group: ...
+    def carried(self, number: int, origins: Origins) -> State: ...
+
+
+class AllAhead:
+    """The days ahead of all units of a fit."""
+
+    def __init__(self, whole: WholeFit) -> None:
+        self._whole = whole
+        self._found: dict[tuple[Any, ...], Any] = {}
+
+    def following(
+        self, panel: Panel, origins: Origins, horizon: int
+    ) -> tuple[tuple[Carried, ...], ...]:
+        """Of every crowd: what cohorts carry into the day after each of the steps but the last,
+        and for that what they carried into it."""
+        key = ("carried", tuple(origins.tolist()), horizon, len(panel.known_dates))
+        if key not in self._found:
+            self._found[key] = self.walked(panel, origins, horizon - 1)
+        return tuple(self._found[key])
+
+    def level(self, panel: Panel, origins: Origins, horizon: int) -> np.ndarray | None:
+        """What moves forecasts of cells to that of everyone's arrivals, if these are anchored."""
+        anchor = self._whole.anchor
+        if anchor is None or anchor.arrivals is None:
+            return None
+        key = ("level", tuple(origins.tolist()), horizon, len(panel.known_dates))
+        if key not in self._found:
+            self._found[key] = self.level_by(anchor.arrivals, panel, origins, horizon)
+        return np.asarray(self._found[key])
+
+    def level_by(
+        self,
+        anchor: ArrivalAnchor,
+        panel: Panel,
+        origins: Origins,
+        horizon: int,
+        told: Callable[[Int[np.ndarray, " some"], np.ndarray], None] | None = None,
+    ) -> Float[np.ndarray, "step origin"]:
+        """The same by any anchor whose cells are those of the panel; what cells expect by
+        themselves is `told` block by block."""
+        units = units_walked(panel, origins, horizon)
+        parts = np.zeros((horizon, len(origins), len(panel.cohorts)))
+        for block in self._blocks(panel, units):
+            own, counted = anchor.of_units(block).own(
+                panel_of_units(panel, block), origins, horizon
+            )
+            parts += counted
+            if told is not None:
+                told(block, own)
+        parts = self._whole.group.sum(parts) * self._times(panel, units, origins)
+        total = self.total(anchor.reach, anchor.effort, panel, int(origins.max()) + 1, horizon)
+        return level_of(anchor.of_total(panel, total, origins, horizon), parts.sum(-1))
+
+    def total(
+        self,
+        reach: Float[np.ndarray, " cell"],
+        curve: EffortCurve,
+        panel: Panel,
+        stop: int,
+        horizon: int,
+    ) -> Exposed:
+        """Arrivals of all units on the days before `stop`, and the effort behind them, known for
+        `horizon` days more."""
+        counts = panel.together.arrivals[:stop].sum(-1, keepdims=True).astype(np.float64)
+        if not panel.has_effort:
+            return Exposed(counts, None)
+        dates = panel.period.range(panel.dates[0], stop + horizon)
+        effort, _ = known_until(panel, dates)
+        cells = reach.reshape(len(panel.units), -1)
+        worked = np.zeros(len(dates))
+        for block in self._blocks(panel, np.arange(len(panel.units))):
+            relative = curve.relative(effort[:, block])
+            worked += np.einsum("duc,uc->d", relative, cells[block])
+        group = self._whole.group
+        return Exposed(counts, (group.sum(worked) / group.sum(cells.sum()))[:, None])
+
+    def walked(
+        self, panel: Panel, origins: Origins, steps: int, told: Told | None = None
+    ) -> tuple[tuple[Carried, ...], ...]:
+        """Walk so many steps; of every crowd, what cohorts carry into the day after each, and
+        once more what they carry then."""
+        whole, crowds = self._whole, self._whole.crowds
+        with computing():
+            first = [whole.carried(number, origins) for number in range(len(crowds))]
+            paths: list[list[Carried]] = [[state.carried] for state in first]
+            if steps:
+                units = units_walked(panel, origins, steps)
+                times = self._times(panel, units, origins)
+                blocks = [
+                    _Block(whole, panel, some, origins, steps, first)
+                    for some in self._blocks(panel, units)
+                ]
+            for step in range(steps):
+                for number, crowd in enumerate(crowds):
+                    sums = [block.expect(number, step, paths[number][-1], told) for block in blocks]
+                    arrivals, shown = (
+                        whole.group.sum(np.sum(x, axis=0)) for x in zip(*sums, strict=True)
+                    )
+                    totals = CohortTotals(
+                        jnp.asarray(times * arrivals), jnp.asarray(times[..., None] * shown)
+                    )
+                    paths[number].append(
+                        crowd.feedback.advance_carried(paths[number][-1], totals, crowd.reference)
+                    )
+        return tuple((*path[1:], path[-1]) for path in paths)
+
+    def _blocks(self, panel: Panel, units: Int[np.ndarray, " walked"]) -> list[np.ndarray]:
+        return [units[some] for some in blocks_of_units(len(units), units_at_once(panel))]
+
+    def _times(
+        self, panel: Panel, units: Int[np.ndarray, " some"], origins: Origins
+    ) -> Float[np.ndarray, "origin cohort"]:
+        """By what sums over these units are multiplied to be those of all."""
+        cohorts = len(panel.cohorts)
+        if len(units) == len(panel.units):
+            return np.ones((len(origins), cohorts))
+        group, everyone = self._whole.group, panel.together
+        some = panel.arrivals[:, units].sum(1)
+        days = [slice(max(0, origin + 1 - RECENT), origin + 1) for origin in origins]
+        theirs = group.sum(np.stack([some[recent].sum(0) for recent in days]))
+        all_of = np.stack([everyone.arrivals[recent].sum(0) for recent in days])
+        plain = everyone.units / float(group.sum(float(len(units))))
+        return np.where(theirs > 0, all_of / np.maximum(theirs, 1), plain)
+
+
+class _Block:
+    """Some units on their way."""
+
+    def __init__(
+        self,
+        whole: WholeFit,
+        panel: Panel,
+        units: Int[np.ndarray, " some"],
+        origins: Origins,
+        steps: int,
+        first: Sequence[State],
+    ) -> None:
+        self._units, here = units, jnp.asarray(units)
+        self._crowds = [crowd_of_units(crowd, here) for crowd in whole.crowds]
+        some, maker = panel_of_units(panel, units), whole.features.of_units(units)
+        self._ahead = days_ahead(some, maker, origins, steps)
+        self._environment = [
+            EnvironmentState(state.environment.common, state.environment.unit[:, here])
+            for state in first
+        ]
+
+    def expect(
+        self, number: int, step: int, carried: Carried, told: Told | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """What these units are expected to do on a day, cohort by cohort; they then go on."""
+        crowd, state = self._crowds[number], State(carried, self._environment[number])
+        arrivals, rates, *sums = _expect(crowd, state, self._ahead[step])
+        if told is not None:
+            told(number, step, self._units, np.asarray(arrivals), np.asarray(rates))
+        self._environment[number] = left_calm(crowd.feedback.environment, self._environment[number])
+        return np.asarray(sums[0]), np.asarray(sums[1])
+
+
+@eqx.filter_jit
+def _expect(crowd: Crowd, state: State, inputs: Inputs) -> tuple[Array, Array, Array, Array]:
+    """Arrivals and behaviour rates of every cell, arrivals and behaviours of every cohort."""
+    found = crowd.predict(state, inputs)
+    return found.arrivals, found.rates, found.arrivals.sum(1), found.behaviors.sum(1)

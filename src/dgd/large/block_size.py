@@ -1,0 +1,53 @@
+"""How many units are looked at together, and which of many stand for all."""
+
+import numpy as np
+from jaxtyping import Int
+
+from dgd.panel.panel import Panel
+
+MOST_AT_ONCE = 60_000_000
+"""Days x units x cohorts x patterns up to which all units are looked at together."""
+NUMBERS_OF_A_BLOCK = 8_000_000
+"""Numbers of a block of units, in the largest of its grids."""
+MOST_WALKED = 500_000
+"""Cells x origins x steps that are walked for what all units do after several origins; of more,
+some units stand for all."""
+MOST_CHOSEN_ON = 8_000_000
+"""Days x cells x patterns of the units on which anchors of many are chosen."""
+
+
+def is_large(panel: Panel) -> bool:
+    """Whether the units of a panel are looked at block by block."""
+    days, _, cohorts, patterns = panel.counts.shape
+    return days * panel.together.units * cohorts * patterns > MOST_AT_ONCE
+
+
+def units_at_once(panel: Panel) -> int:
+    """Units of one block."""
+    _, _, cohorts, patterns = panel.counts.shape
+    features = 2 * len(panel.behaviors) + panel.features.shape[-1]
+    each = cohorts * max(patterns, len(panel.known_dates) * (features + 1))
+    return max(1, NUMBERS_OF_A_BLOCK // each)
+
+
+def units_chosen_on(panel: Panel) -> Int[np.ndarray, " some"]:
+    """The units on which anchors are chosen."""
+    of_a_unit = panel.days * panel.counts.of_a_day // len(panel.units)
+    return spread_evenly_over(len(panel.units), MOST_CHOSEN_ON // max(of_a_unit, 1))
+
+
+def units_walked(
+    panel: Panel, origins: Int[np.ndarray, " origin"], steps: int
+) -> Int[np.ndarray, " some"]:
+    """The units that are walked for all of them: all after one origin, else as many as allowed."""
+    units = len(panel.units)
+    if len(set(origins.tolist())) == 1:
+        return np.arange(units)
+    most = MOST_WALKED // max(len(origins) * len(panel.cohorts) * steps, 1)
+    return spread_evenly_over(units, most)
+
+
+def spread_evenly_over(units: int, most: int) -> Int[np.ndarray, " some"]:
+    """At most so many of the units, evenly spread over all."""
+    number = max(1, min(units, most))
+    return np.arange(number) * units // number

@@ -1,0 +1,182 @@
+"""Fits of many units, walked block by block: the same numbers as all at once."""
+
+from dataclasses import replace
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+
+import dgd
+from dgd.errors import InputError
+from dgd.large import block_size
+from dgd.large.block_size import spread_evenly_over, units_at_once
+from support.large_fits import anchored, first_fit, sparse_panel
+
+ORIGIN = np.array([35])
+
+
+@pytest.fixture(scope="module")
+def fit() -> dgd.Fit:
+    """A fit without anchor, whose states were worked out at once."""
+    return at_once()
+
+
+def at_once(**world: Any) -> dgd.Fit:
+    found = first_fit(sparse_panel(32, **world))
+    assert not found.in_blocks
+    assert found.states
+    return found
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Panels of this page are large, and are looked at in several blocks."""
+    monkeypatch.setattr(block_size, "MOST_AT_ONCE", 100)
+    monkeypatch.setattr(block_size, "NUMBERS_OF_A_BLOCK", 3_300)
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["plain", "effort and features"])
+def chosen(request: pytest.FixtureRequest) -> dgd.Fit:
+    """A fit with an anchor that was chosen block by block."""
+    fit = at_once(effort=request.param, features=request.param, known=48)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(block_size, "MOST_AT_ONCE", 100)
+        patch.setattr(block_size, "NUMBERS_OF_A_BLOCK", 3_300)
+        return anchored(replace(fit))
+
+
+@pytest.mark.parametrize("known", [False, True], ids=["plain", "effort and features"])
+def test_states_and_forecasts_are_those_of_all_at_once(
+    known: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fit = at_once(effort=known, features=known, known=48)
+    whole = fit.predict(ORIGIN, 3)
+    monkeypatch.setattr(block_size, "MOST_AT_ONCE", 100)
+    monkeypatch.setattr(block_size, "NUMBERS_OF_A_BLOCK", 3_300)
+    parted = replace(fit)
+    assert parted.in_blocks
+    assert 3 <= len(list(parted.blocks())) <= 12
+    for one, other in zip(_leaves(fit.states), _leaves(parted.states), strict=True):
+        np.testing.assert_allclose(other, one, rtol=0, atol=1e-10)
+    found = parted.predict(ORIGIN, 3)
+    np.testing.assert_allclose(found.arrivals, whole.arrivals, rtol=1e-9)
+    np.testing.assert_allclose(found.patterns, whole.patterns, rtol=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("origins", "horizon"), [(ORIGIN, 1), (np.array([31, 35]), 5)])
+def test_any_origins_and_horizon_are_the_same_in_blocks(
+    fit: dgd.Fit, origins: np.ndarray, horizon: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = fit.predict(origins, horizon)
+    monkeypatch.setattr(block_size, "MOST_AT_ONCE", 100)
+    monkeypatch.setattr(block_size, "NUMBERS_OF_A_BLOCK", 3_300)
+    found = replace(fit).predict(origins, horizon)
+    np.testing.assert_allclose(found.arrivals, whole.arrivals, rtol=1e-9)
+    np.testing.assert_allclose(found.patterns, whole.patterns, rtol=1e-9)
+
+
+def test_some_units_of_a_small_fit_are_those_of_the_whole(fit: dgd.Fit) -> None:
+    horizon = 3
+    whole = fit.predict(ORIGIN, horizon)
+    some = fit.of_units(["u20", "u3"]).predict(ORIGIN, horizon)
+    np.testing.assert_array_equal(some.arrivals, whole.arrivals[:, :, :, [20, 3]])
+    np.testing.assert_array_equal(some.patterns, whole.patterns[:, :, :, [20, 3]])
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("horizon", [1, 5])
+def test_some_units_have_the_anchored_forecasts_of_the_whole(chosen: dgd.Fit, horizon: int) -> None:
+    assert chosen.anchor is not None
+    assert chosen.anchor.knows_everyone
+    whole = chosen.predict(ORIGIN, horizon)
+    some = chosen.of_units(np.array([20, 3])).of_units(["u3"]).predict(ORIGIN, horizon)
+    np.testing.assert_allclose(some.arrivals, whole.arrivals[:, :, :, [3]], rtol=1e-9)
+    np.testing.assert_allclose(some.patterns, whole.patterns[:, :, :, [3]], rtol=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("small_blocks")
+def test_arrivals_of_all_blocks_are_those_of_one(chosen: dgd.Fit) -> None:
+    """Half of the total's own forecast, half of the sum of all cells', wherever they are."""
+    anchor = chosen.anchor
+    assert anchor is not None
+    assert anchor.arrivals is not None
+    alone = anchor.arrivals.predict(chosen.panel, ORIGIN, 3)
+    level = chosen.all_ahead.level(chosen.panel, ORIGIN, 3)
+    parts = [
+        anchor.arrivals.of_units(units).predict(part.panel, ORIGIN, 3, level)
+        for part in chosen.blocks()
+        for units in [part.among.units if part.among else np.arange(0)]
+    ]
+    np.testing.assert_allclose(np.concatenate(parts, 2), alone, rtol=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("small_blocks")
+def test_after_several_origins_some_units_stand_for_all(
+    fit: dgd.Fit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    origins = ORIGIN[0] - np.arange(4)[::-1]
+    exact = replace(fit).all_ahead.following(fit.panel, origins, 3)
+    monkeypatch.setattr(block_size, "MOST_WALKED", 4 * 2 * 2 * 16)
+    some = replace(fit).all_ahead.following(fit.panel, origins, 3)
+    first, near = (np.concatenate([x.ravel() for x in _leaves(led[0])]) for led in (exact, some))
+    assert 1e-12 < np.abs(first - near).max() < 0.2
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("small_blocks")
+def test_ranges_are_drawn_for_some_units(chosen: dgd.Fit) -> None:
+    table = chosen.forecast(2, units=["u4"], paths=50, levels=[50]).to_frame()
+    assert table["unit"].unique().to_list() == ["u4"]
+    assert (table["arrivals_low_50"] <= table["arrivals_high_50"]).all()
+    with pytest.raises(InputError, match="units at once"):
+        chosen.forecast(2, levels=[80])
+
+
+def test_what_needs_all_units_is_refused_of_some(fit: dgd.Fit) -> None:
+    some = fit.of_units(["u1", "u2"])
+    with pytest.raises(InputError, match="2 of 32 units are at hand; an update needs all"):
+        some.update(fit.panel)
+    with pytest.raises(InputError, match="2 of 32 units are at hand; scenarios and plans"):
+        some.scenario([], horizon=2)
+
+
+@pytest.mark.parametrize(
+    ("units", "words"),
+    [
+        (["u1", "nobody"], "units names nobody, which the fit does not know"),
+        ([], "name at least one"),
+        ("u1", "name at least one"),
+        ([40], "unit number 40 is not there"),
+        (["u1", "u1"], "a unit twice"),
+    ],
+)
+def test_units_that_are_not_there_are_refused(fit: dgd.Fit, units: list[str], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        fit.forecast(1, units=units)
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_forecasts_of_all_that_memory_cannot_hold_are_refused(
+    fit: dgd.Fit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dgd.large.refusals.memory", lambda: 1_000)
+    with pytest.raises(InputError, match=r"forecast_to\(folder, horizon\), or name some"):
+        replace(fit).forecast(2)
+
+
+def test_blocks_are_no_larger_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    panel = sparse_panel(20)
+    assert units_at_once(panel) >= 20
+    monkeypatch.setattr(block_size, "NUMBERS_OF_A_BLOCK", 1)
+    assert units_at_once(panel) == 1
+    np.testing.assert_array_equal(spread_evenly_over(10, 4), [0, 2, 5, 7])
+    np.testing.assert_array_equal(spread_evenly_over(3, 10), [0, 1, 2])
+
+
+def _leaves(tree: object) -> list[np.ndarray]:
+    return [np.asarray(leaf) for leaf in jax.tree.leaves(tree)]
