@@ -17,6 +17,9 @@ from . import (
     model as model,
 )
 from . import (
+    processes as processes,
+)
+from . import (
     report as report,
 )
 from . import (
@@ -29,6 +32,7 @@ from .counting.assignment import Assignment as Assignment
 from .counting.buckets import hash_bucket as hash_bucket
 from .counting.buckets import hash_buckets as hash_buckets
 from .counting.count_report import CountReport as CountReport
+from .counting.counts_in_parts import partition_counts as partition_counts
 from .counting.events import count_events as count_events
 from .counting.newcomers import newcomer_cohorts as newcomer_cohorts
 from .counting.rates import rate_cohorts as rate_cohorts
@@ -45,9 +49,12 @@ from .forecasting.predictive import Predictive as Predictive
 from .forecasting.protocol import Fitted as Fitted
 from .forecasting.protocol import Forecaster as Forecaster
 from .learning.settings import Settings as Settings
+from .many.fitting_many import fit_many as fit_many
+from .many.many_fits import ManyFits as ManyFits
 from .panel.exploration.exploring import Exploration as Exploration
 from .panel.panel import Panel as Panel
 from .panel.split import Split as Split
+from .parts.manifest import CountsManifest as CountsManifest
 from .scenarios.changes import Change as Change
 from .scenarios.plans import Plan as Plan
 from .scoring.backtesting import Backtest as Backtest

@@ -1,0 +1,1 @@
+"""One model per country, shop or campaign: many panels, each with a fit of its own."""
