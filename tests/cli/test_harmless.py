@@ -66,7 +66,7 @@ def test_settings_are_bounded_by_what_they_cost(csv_shop: Shop) -> None:
 
 def test_a_folder_is_not_a_table(tmp_path: Path) -> None:
     call = ["fit", tmp_path, "--behaviors", "click", *ENDS]
-    assert_refused(run(*call), "is not a file", "check the path")
+    assert_refused(run(*call), "has no manifest.json", "count again")
 
 
 def test_a_folder_is_not_a_model(tmp_path: Path) -> None:

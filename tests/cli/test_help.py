@@ -5,8 +5,10 @@ import pytest
 from dgd.cli.app import app
 from support.shell import done
 
+NAMES = [info.callback.__name__.replace("_", "-") for info in app.registered_commands]
 
-@pytest.mark.parametrize("command", [info.callback.__name__ for info in app.registered_commands])
+
+@pytest.mark.parametrize("command", NAMES)
 def test_every_commands_help_shows_an_example(command: str) -> None:
     shown = " ".join(done(command, "--help").stdout.split())
     assert f"Example: dgd {command}" in shown

@@ -56,6 +56,24 @@ def test_forecast_writes_the_librarys_forecast(shop: Shop, tmp_path: Path) -> No
     assert_frame_equal(read(output).drop("date"), expected.drop("date"), rel_tol=1e-12)
 
 
+def test_forecast_writes_a_data_set_of_every_unit_and_tells_of_some(
+    shops: Callable[[str], Shop], tmp_path: Path
+) -> None:
+    shop = shops("csv")
+    asked = ("--horizon", 2, "--origin", "2022-02-06")
+    done("forecast", shop.model, *asked, "--output", tmp_path / "set", "--partitions", 2)
+    keys = ["date", "unit", "cohort"]
+    found = pl.read_parquet(tmp_path / "set" / "**" / "*.parquet", hive_partitioning=False)
+    expected = dgd.load(shop.model).forecast(2, origin="2022-02-06").to_frame("polars")
+    columns = expected.columns
+    assert_frame_equal(found.select(columns).sort(keys), expected.sort(keys), abs_tol=1e-9)
+    some = str(expected["unit"][0])
+    rows = json.loads(done("forecast", shop.model, *asked, "--units", some, "--json").stdout)[
+        "rows"
+    ]
+    assert {row["unit"] for row in rows} == {some}
+
+
 def test_forecast_prints_its_rows_as_json(shop: Shop) -> None:
     result = done("forecast", shop.model, "--horizon", 2, "--origin", "2022-02-06", "--json")
     answer = json.loads(result.stdout)

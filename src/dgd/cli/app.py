@@ -14,6 +14,7 @@ from dgd.cli.count import count
 from dgd.cli.demo import demo
 from dgd.cli.explore import explore
 from dgd.cli.fit import fit
+from dgd.cli.fit_many import fit_many
 from dgd.cli.forecast import forecast
 from dgd.cli.info import info
 from dgd.cli.plan import plan
@@ -58,6 +59,7 @@ for _function in (
     count,
     explore,
     fit,
+    fit_many,
     forecast,
     scenario,
     plan,

@@ -19,9 +19,11 @@ EXIT_CODES = {
     1: "an unexpected failure",
     2: "the input or the call was refused; the message says why",
     3: "training diverged; the best parameters so far were kept",
+    4: "some of many panels failed; the others were fitted",
     INTERRUPTED: "interrupted by Ctrl-C",
 }
 DIVERGED = 3
+SOME_FAILED = 4
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:

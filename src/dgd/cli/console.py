@@ -118,6 +118,13 @@ def say(sentences: Iterable[str]) -> None:
         out.print(sentence, soft_wrap=True)
 
 
+def tell_new_units(labels: Sequence[object]) -> None:
+    """Name, on standard error, the units that newer counts show for the first time."""
+    if labels:
+        words = f"new to the fit, begun as typical of their cohorts: {few(labels)}"
+        err.print(words, soft_wrap=True)
+
+
 @contextmanager
 def warnings_in_a_line() -> Iterator[None]:
     """Tell what the library warns of in plain sentences on standard error."""

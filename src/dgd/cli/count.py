@@ -12,10 +12,11 @@ import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from dgd.cli.console import err, out, print_json, wrote
+from dgd.cli.data_set import check_data_set_target
 from dgd.cli.values import names
 from dgd.counting.count_report import CountReport
 from dgd.counting.events import count_events
-from dgd.errors import InputError, first_line
+from dgd.errors import InputError, OutputError, first_line
 from dgd.tables.clock import Clock
 from dgd.tables.files import check_table_target, write_table
 
@@ -28,9 +29,12 @@ def count(
     time: Annotated[str, typer.Option(help="Time column.")],
     behaviors: Annotated[str, typer.Option(help="0/1 columns, separated by commas.")],
     timezone: Annotated[str | None, typer.Option(help="Zone in which a day begins.")] = None,
-    output: Annotated[Path, typer.Option(help="Counts to write, .csv or .parquet.")] = Path(
-        "counts.csv"
-    ),
+    output: Annotated[
+        Path, typer.Option(help="Counts to write, .csv or .parquet, or a folder for --partitions.")
+    ] = Path("counts.csv"),
+    partitions: Annotated[
+        int | None, typer.Option(help="Parts of a data set, split by unit, to write instead.")
+    ] = None,
     unit: Annotated[str | None, typer.Option(help="Unit column.")] = None,
     cohort: Annotated[str | None, typer.Option(help="Cohort column.")] = None,
     context: Annotated[
@@ -56,14 +60,17 @@ def count(
     """
     clock = Clock(time, timezone, stored_in, time_unit)
     files = find_files(logs)
-    check_table_target(output, files)
+    if partitions is None:
+        check_table_target(output, files)
+    else:
+        check_data_set_target(output, partitions, files)
     named, told_apart_by = names(behaviors), names(context)
     columns = (clock.column, unit, cohort, *told_apart_by, *named)
     wanted = list(dict.fromkeys(name for name in columns if name is not None))
     reports: list[CountReport] = []
     with counting_progress(files, quiet=as_json) as tell:
         try:
-            table = count_events(
+            counted = count_events(
                 scan(files, wanted, tell),
                 clock,
                 behaviors=named,
@@ -75,13 +82,20 @@ def count(
                 end=end,
                 missing=missing,
                 report=reports.append,
+                to=None if partitions is None else output,
+                partitions=partitions,
             )
+        except OutputError:
+            raise
         except (pl.exceptions.PolarsError, OSError) as error:
             raise InputError(
                 f'file "{files[0]}" and on cannot be read: {first_line(error)}.'
             ) from error
-    write_table(table, output)
-    _summarise(reports[0], table, files, output, period, as_json)
+    if partitions is None:
+        write_table(counted, output)
+    rows = counted.height if partitions is None else counted.rows
+    parts = {} if partitions is None else {"units": counted.units, "partitions": partitions}
+    _summarise(reports[0], rows, parts, files, output, period, as_json)
 
 
 def find_files(logs: Sequence[str]) -> list[Path]:
@@ -162,7 +176,8 @@ def expected_rows(files: list[Path]) -> float | None:
 
 def _summarise(
     report: CountReport,
-    table: pl.DataFrame,
+    rows: int,
+    parts: dict[str, int],
     files: list[Path],
     output: Path,
     period: str,
@@ -170,7 +185,13 @@ def _summarise(
 ) -> None:
     if as_json:
         print_json(
-            {"output": str(output), "files": len(files), "patterns": table.height, **asdict(report)}
+            {
+                "output": str(output),
+                "files": len(files),
+                "patterns": rows,
+                **parts,
+                **asdict(report),
+            }
         )
         return
     out.print(
@@ -178,7 +199,7 @@ def _summarise(
         f"{report.last} in {len(files)} file{'s' if len(files) > 1 else ''}",
         highlight=False,
     )
-    for rows, why in (
+    for events, why in (
         (report.before_start, "before --start, left out"),
         (report.after_end, "after --end, left out"),
         (
@@ -189,7 +210,8 @@ def _summarise(
         (report.missing_unit, "without a unit, counted as --missing"),
         (report.missing_cohort, "without a cohort, counted as --missing"),
     ):
-        if rows:
-            out.print(f"{rows:,} events {why}", highlight=False)
-    out.print(f"{table.height:,} rows", highlight=False)
+        if events:
+            out.print(f"{events:,} events {why}", highlight=False)
+    told = "".join(f", {number:,} {name}" for name, number in parts.items())
+    out.print(f"{rows:,} rows{told}", highlight=False)
     wrote(output)

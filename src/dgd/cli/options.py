@@ -1,19 +1,25 @@
 """Options that several commands share, each said once."""
 
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import polars as pl
 import typer
 
+from dgd.cli.console import tell_new_units
+from dgd.cli.data_set import panel_of_folder, read_counts
 from dgd.cli.values import named_settings, names, whole_numbers
 from dgd.errors import InputError
+from dgd.files.atomic import check_target
 from dgd.tables.files import check_table_target, read_optional, read_table
 
 if TYPE_CHECKING:
     from dgd.estimator import DGD
     from dgd.fit import Fit
     from dgd.panel.panel import Panel
+    from dgd.processes.group import Group
 
 MoreSettings = Annotated[
     list[str] | None, typer.Option("--set", help="Any setting, like population=discrete.")
@@ -30,7 +36,7 @@ DrawSeed = Annotated[int, typer.Option(help="Of the draws.")]
 class PanelOptions:
     """A table of counts, and how to read it."""
 
-    counts: Annotated[Path, typer.Argument(help="Counts table, .csv or .parquet.")]
+    counts: Annotated[Path, typer.Argument(help="Counts, .csv, .parquet or a data set.")]
     behaviors: Annotated[str, typer.Option(help="Behaviour columns, separated by commas.")]
     date: Annotated[str, typer.Option(help="Date column.")] = "date"
     unit: Annotated[str, typer.Option(help="Unit column, or none.")] = "unit"
@@ -52,25 +58,42 @@ class PanelOptions:
         """The files that are read, which no result may replace."""
         return [self.counts, self.sizes, self.effort, self.features]
 
-    def read(self) -> "Panel":
-        """The panel; "none" stands for no unit or cohort column."""
+    def read(self, shard: tuple[int, int] | None = None) -> "Panel":
+        """The panel that the files make, or one of several shards of a data set."""
+        known = {
+            "sizes": read_optional(self.sizes),
+            "effort": read_optional(self.effort),
+            "features": read_optional(self.features),
+        }
+        if os.path.isdir(self.counts):
+            ends = {"start": self.start, "end": self.end, "shard": shard}
+            return panel_of_folder(self.counts, self.behaviors, self._said(), **known, **ends)
+        return self.panel_of(read_table(self.counts), **known)
+
+    def _said(self) -> dict[str, str]:
+        """What was said of columns, context and period, and not left as it is usual."""
+        named = ("date", "unit", "cohort", "count", "context", "period")
+        usual = {field.name: field.default for field in fields(self)}
+        return {name: getattr(self, name) for name in named if getattr(self, name) != usual[name]}
+
+    def panel_of(self, counts: pl.DataFrame, **known: Any) -> "Panel":
+        """The panel that these tables make, columns named as the options say; "none" stands for
+        no unit or cohort column."""
         from dgd.panel.panel import Panel
 
         return Panel.from_counts(
-            read_table(self.counts),
+            counts,
             date=self.date,
             unit=None if self.unit == "none" else self.unit,
             cohort=None if self.cohort == "none" else self.cohort,
             behaviors=names(self.behaviors),
             count=self.count,
             context=names(self.context),
-            sizes=read_optional(self.sizes),
-            effort=read_optional(self.effort),
-            features=read_optional(self.features),
             period=self.period,
             start=self.start,
             end=self.end,
             duplicates=self.duplicates,
+            **known,
         )
 
 
@@ -100,10 +123,12 @@ class AheadOptions:
         from dgd.storage import load_kind
 
         known = {"effort": read_optional(self.effort), "features": read_optional(self.features)}
-        newer = read_optional(self.counts)
+        newer = read_counts(self.counts)
         fit = load_kind(self.model, Fit)
         if newer is not None:
+            before = len(fit.panel.units)
             fit = fit.update(fit.panel.read_alike(newer, start=self.start, **known))
+            tell_new_units(fit.panel.units[before:])
             known = dict.fromkeys(known)
         return fit, {"origin": self.origin, **known}
 
@@ -116,16 +141,53 @@ class RangeOptions:
     validation_end: Annotated[str, typer.Option(help="Last validation date; later ones test.")]
     warmup_end: Annotated[str | None, typer.Option(help="Last warm-up date.")] = None
 
-    def ends(self, panel: "Panel") -> dict[str, Any]:
+    def ends(self, panel: "Panel", group: "Group | None" = None) -> dict[str, Any]:
         """The dates as arguments of a fit, refused before any work where they cannot be right."""
+        from dgd.panel.shared import known_to_all
         from dgd.panel.split import Split
 
+        if group is not None:
+            panel = known_to_all(panel, group)
         Split.of(panel, self.train_end, self.validation_end, self.warmup_end)
         return {
             "train_end": self.train_end,
             "validation_end": self.validation_end,
             "warmup_end": self.warmup_end,
         }
+
+
+@dataclass(frozen=True)
+class CheckpointOptions:
+    """Where a long fit keeps how far it is."""
+
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="File that keeps where training stands.")
+    ] = None
+    every: Annotated[float, typer.Option(help="Minutes between two checkpoints.")] = 5.0
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the checkpoint where there is one.")
+    ] = False
+
+    def chosen(self, output: Path, inputs: list[Path | None]) -> dict[str, Any]:
+        """The arguments of a fit, refused before any work where they cannot be right."""
+        from dgd.learning.fit_checkpoint import refuse_checkpoint
+
+        refuse_checkpoint(self.checkpoint, self.every, self.resume)
+        if self.checkpoint is not None:
+            if self.checkpoint.absolute() == output.absolute():
+                raise InputError(
+                    f'checkpoint "{self.checkpoint}" is the model file to write; name another.'
+                )
+            check_target(self.checkpoint, inputs)
+        return {"checkpoint": self.checkpoint, "every": self.every, "resume": self.resume}
+
+    def remove(self, process: int | None = None) -> None:
+        """Remove the file, or that of one of several processes, once the model is written."""
+        from dgd.learning.checkpoints import remove_checkpoint
+
+        if self.checkpoint is not None:
+            own = self.checkpoint if process is None else f"{self.checkpoint}.{process}"
+            remove_checkpoint(own)
 
 
 @dataclass(frozen=True)

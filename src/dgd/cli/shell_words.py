@@ -56,7 +56,7 @@ def in_shell_words(sentence: str, options: Mapping[str, str]) -> str:
     argument = re.compile(
         rf'(?P<quoted>(?<!=)"[^"]*"|\bcolumn \S+)'
         rf"|\bto \w+\((?P<called>{names})=\.\.\.\)"
-        rf'|\b(?P<name>{names})=(?:"(?P<value>[^"]*)"|(?![\w"]))'
+        rf'|\b(?P<name>{names})=(?:"(?P<value>[^"]*)"|True\b|(?![\w"]))'
         rf"|^(?P<subject>{names})\b{SUBJECT}"
         rf"|\b(?P<bare>{names})\b"
     )

@@ -1,9 +1,11 @@
 """Values as they are written on a command line: lists, whole numbers, settings."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from dgd.errors import InputError
+from dgd.tables.labels import Label
 
 KINDS = {int: "a whole number", float: "a number", str: "a word"}
 
@@ -40,6 +42,12 @@ def named_settings(
 def names(text: str) -> list[str]:
     """A list separated by commas."""
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def known_labels(known: Sequence[Label], asked: Sequence[str]) -> list[Label]:
+    """Labels as a panel has them, where a shell knows texts alone."""
+    place: dict[str, Label] = {str(label): label for label in known}
+    return [place.get(text, text) for text in asked]
 
 
 def whole_numbers(text: str, name: str) -> list[int]:

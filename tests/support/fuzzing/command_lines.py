@@ -25,7 +25,12 @@ from support.untrained import untrained
 
 Words = list[str]
 
-TRAINS = {"fit": ["--epochs", "0"], "choice fit": ["--epochs", "0"], "backtest": ["--seeds", "x"]}
+TRAINS = {
+    "fit": ["--epochs", "0"],
+    "fit-many": ["--epochs", "0"],
+    "choice fit": ["--epochs", "0"],
+    "backtest": ["--seeds", "x"],
+}
 """What refuses a call of each command that would train, once everything else was taken."""
 SLOW = ("check",)
 LEFT_OUT = ("demo", "reproduce", "serve")
@@ -49,6 +54,9 @@ def prepare(folder: Path) -> Callable[[np.random.Generator], Case]:
     write_table(offers_table(), files[-1])
     files.append(folder / "changes.csv")
     write_table(pl.DataFrame({"what": ["effort"], "how": ["multiply"], "value": [2.0]}), files[-1])
+    files.append(folder / "data set")
+    counts = pl.DataFrame(clean()["counts"])
+    dgd.partition_counts(counts, files[-1], behaviors=["click", "like"], partitions=3)
     models = [folder / "fit.dgd", folder / "choice.dgd", folder / "effort.dgd"]
     untrained(dgd.DGD(nodes=3), panel_of(40), seeds=(1,)).save(models[0])
     random_fit(make_markets()).save(models[1])
@@ -109,6 +117,7 @@ def _usual(name: str, folder: Path) -> Words:
         "count": [counts, "--time", "date", *behaviors, "--output", str(folder / "counted.csv")],
         "explore": [counts, *behaviors],
         "fit": [counts, *behaviors, *ends, "--output", str(folder / "new.dgd")],
+        "fit-many": [counts, "--by", "unit", *behaviors, *ends, "--output", str(folder / "many")],
         "backtest": [counts, *behaviors, *ends],
         "forecast": [fit, "--horizon", "2"],
         "scenario": [effort, *change, "--horizon", "2"],
