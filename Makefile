@@ -52,8 +52,10 @@ compare: $(VENV)/.test-installed
 		tests/house/test_examples.py::test_cereal_finds_demand_that_falls_with_price
 
 engines: $(VENV)/.test-installed
-	$(PIP) --editable '.[spark]'
-	$(BIN)/python -m pytest tests/counting/test_engines.py
+	$(PIP) --editable '.[spark,ray]'
+	$(BIN)/python -m pytest tests/counting/test_engines.py tests/counting/test_spark_parts.py
+	$(BIN)/python -m pytest -m "slow or engines" tests/processes/test_engine_launching.py tests/many/test_task_engines.py \
+		tests/large/test_two_processes.py
 
 clean:
 	rm -rf $(VENV) demo-output campaign-output docs/_build docs/_pictures

@@ -51,7 +51,7 @@ nitpicky = True
 nitpick_ignore_regex = [
     # Pages of other projects are not at hand where pages are built without a network.
     ("py:.*", r"(jax|jaxlib|jaxtyping|numpy|polars|altair|narwhals|equinox|optax)\..*"),
-    ("py:.*", r"(collections|datetime|pathlib|typing|abc|functools)\..*"),
+    ("py:.*", r"(collections|datetime|os|pathlib|typing|abc|functools)\..*"),
     ("py:class", r"(IntoFrame|Moment|Array|ndarray)"),  # explained on the page on the API
     # Parts that are handed on and never made by a user: they have no page of their own.
     ("py:.*", r"dgd(\.[a-z_]+){2,}\.\w+"),
@@ -81,6 +81,7 @@ RUN = [
     "guides/choice",
     "guides/report",
     "guides/large-tables",
+    "guides/many",
 ]
 """Pages with Python in them, in the order in which they are run."""
 

@@ -159,7 +159,7 @@ def test_a_fit_shows_itself_without_forecasting(
 
     for name in ("predict", "past", "_drawn"):
         monkeypatch.setattr(dgd.Fit, name, reached)
-    for name in ("scatter", "_hindsight"):
+    for name in ("scatter", "hindsight"):
         monkeypatch.setattr(dgd.Fit, name, property(reached))
     assert "Dynamics" in marked_fit._repr_html_()
 

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import dgd
+from dgd.panel.pattern_counts import PatternCounts
 from dgd.report import behavior_rates_table, co_occurrence_chart, co_occurrence_table
 from support.shaken import shaken
 from support.untrained import untrained
@@ -69,7 +70,7 @@ def test_rates_of_cohorts_add_up_to_those_of_all(some_fit: dgd.Fit) -> None:
 def test_without_later_arrivals_the_training_days_are_shown(some_fit: dgd.Fit) -> None:
     patterns = some_fit.panel.patterns.copy()
     patterns[some_fit.split.train_stop :] = 0
-    ended = replace(some_fit, panel=replace(some_fit.panel, patterns=patterns))
+    ended = replace(some_fit, panel=replace(some_fit.panel, counts=PatternCounts.of(patterns)))
     own = patterns[1 : some_fit.split.train_stop].sum((0, 1, 2))
     table = co_occurrence_table(ended)
     found = table.filter(first="click", second="like")["observed"].item()

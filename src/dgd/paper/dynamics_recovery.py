@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from dgd.estimator import DGD
-from dgd.model.patterns import behavior_bits
+from dgd.model.bits import behavior_bits
 from dgd.paper.controlled_world import DISPERSION, NODES, controlled_world
 from dgd.paper.models import Scored
 from dgd.paper.rows import Row, table_of

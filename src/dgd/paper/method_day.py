@@ -19,9 +19,10 @@ from scipy.stats import norm
 from dgd.errors import InputError
 from dgd.fit import Fit
 from dgd.model.arrival import clipped
+from dgd.model.bits import behavior_bits
 from dgd.model.crowd import Crowd
 from dgd.model.observation import AtNodes
-from dgd.model.patterns import behavior_bits, integrate_patterns
+from dgd.model.patterns import integrate_patterns
 from dgd.model.readout import ArrivalWeighted
 from dgd.runtime import computing
 

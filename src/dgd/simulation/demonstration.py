@@ -10,7 +10,7 @@ from dgd.estimator import DGD
 from dgd.fit import Fit
 from dgd.forecasting.totals import daily_totals
 from dgd.learning.loop import Progress
-from dgd.model.patterns import behavior_bits
+from dgd.model.bits import behavior_bits
 from dgd.panel.panel import Panel
 from dgd.simulation.draw import Simulated, simulate
 from dgd.simulation.example import example_world

@@ -17,12 +17,13 @@ from jaxtyping import Float
 from dgd.errors import InputError
 from dgd.forecasting.rollout import drawn_path
 from dgd.learning.seeds import checked_seeds
+from dgd.model.bits import behavior_bits
 from dgd.model.days import Inputs
 from dgd.model.feedback.feedback import State
-from dgd.model.patterns import behavior_bits
 from dgd.panel.features import calendar_marks
 from dgd.panel.grids import Columns
 from dgd.panel.panel import Panel
+from dgd.panel.pattern_counts import PatternCounts
 from dgd.runtime import computing
 from dgd.simulation.world import WEEKDAYS, World
 from dgd.tables.frames import from_polars
@@ -110,7 +111,7 @@ def simulate(
             lambda *same: jnp.concatenate(same), *(day.carried for day in path)
         )
     panel = Panel(
-        patterns=np.concatenate([day.counts for day in path]),
+        counts=PatternCounts.of(np.concatenate([day.counts for day in path])),
         size=np.broadcast_to(world.sizes[None], shape).copy(),
         effort=efforts,
         features=np.zeros((*shape, 0)),

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import dgd
+from dgd.panel.pattern_counts import PatternCounts
 from dgd.report.page import choices
 from dgd.report.page.choices import ALL, Choices
 from support.shaken import shaken
@@ -59,7 +60,9 @@ def test_of_too_many_units_the_busiest_stay(
     monkeypatch.setattr(choices, "MOST_ROWS", 1)
     counts = forecast.panel.patterns.copy()
     counts[:, 0] = 0
-    quiet = replace(forecast, panel=replace(forecast.panel, patterns=counts), ranges=None)
+    quiet = replace(
+        forecast, panel=replace(forecast.panel, counts=PatternCounts.of(counts)), ranges=None
+    )
     found = Choices.of(quiet)
     assert found.units == (forecast.panel.units[1],)
     assert found.left_out == 1

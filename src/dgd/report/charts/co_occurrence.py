@@ -6,7 +6,7 @@ import polars as pl
 from jaxtyping import Float, Int
 
 from dgd.fit import Fit
-from dgd.model.patterns import behavior_bits
+from dgd.model.bits import behavior_bits
 from dgd.report.charts.colors import EXPECTED, OBSERVED, WORSE
 
 CELL = 60
