@@ -7,8 +7,10 @@ cell and day, goes from event files to forecasts of every unit. Every stage is a
 and its peak memory is what the system says of it; that of two processes is the sum of both. Modes
 are `exact` (every step sees all units), `stochastic` (random blocks) and `two processes` (exact,
 units spread over two). An epoch is a look at every unit once, without compiling. Fits have one seed
-and one start; exact ones, which take hours on many units, are made up to `--exact-fits` units, and
-exact epochs up to `--exact-epochs`.
+and one start; exact ones, which take hours on many units, are made up to `--exact-fits` units,
+those of two processes up to `--spread-fits`, and exact epochs up to `--exact-epochs`. A fit's
+training is also told by itself, without anchors and saving, and, where an exact fit was made too,
+its validation objective of all units.
 Counting and reading are the same for both modes of one process, and measured once.
 """
 
@@ -46,7 +48,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--units", type=int, nargs="+", default=[1000, 10_000])
     parser.add_argument("--exact-fits", type=int, default=1000)
-    parser.add_argument("--exact-epochs", type=int, default=100_000)
+    parser.add_argument("--spread-fits", type=int, default=1000)
+    parser.add_argument("--exact-epochs", type=int, default=10_000)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--folder", type=Path, help="where events and models go; kept if named")
     parser.add_argument("--stage", help=argparse.SUPPRESS)
@@ -57,47 +60,43 @@ def main() -> None:
         STAGES[given.stage](given.units[0], given.mode, given.folder)
         return
     with tempfile.TemporaryDirectory() as scratch:
-        most = (given.exact_fits, given.exact_epochs)
-        rows = measured(given.units, given.folder or Path(scratch), *most, given.json)
+        rows = measured(given, given.folder or Path(scratch))
     show(rows)
+    compare(rows)
 
 
-def measured(
-    sizes: list[int], folder: Path, exact_fits: int, exact_epochs: int, file: Path | None
-) -> list[Row]:
+def measured(given: argparse.Namespace, folder: Path) -> list[Row]:
     """Every stage of every mode and size, one after another."""
     rows: list[Row] = []
 
     def keep(units: int, modes: tuple[str, ...], stage: str) -> None:
-        seconds, peak = run(stage, units, modes[0], folder / str(units))
+        found = run(stage, units, modes[0], folder / str(units))
         for mode in modes:
-            rows.append(
-                {"units": units, "mode": mode, "stage": stage, "seconds": seconds, "peak_mb": peak}
-            )
+            rows.append({"units": units, "mode": mode, "stage": stage, **found})
             print(json.dumps(rows[-1]), flush=True)
-        if file is not None:
-            file.write_text(json.dumps(rows, indent=1))
+        if given.json is not None:
+            given.json.write_text(json.dumps(rows, indent=1))
 
-    for units in sizes:
+    for units in given.units:
         Platform(units).write(folder / str(units) / "events")
         keep(units, (*ONE_PROCESS, TWO), "count")
         keep(units, ONE_PROCESS, "read")
         keep(units, (TWO,), "read")
-        keep(units, ("stochastic",), "fit")
-        keep(units, ("stochastic",), "forecast")
-        keep(units, ("stochastic",), "epoch")
-        if units <= exact_epochs:
-            for mode in ("exact", TWO):
-                keep(units, (mode,), "epoch")
-        if units <= exact_fits:
-            for mode in ("exact", TWO):
-                keep(units, (mode,), "fit")
-                keep(units, (mode,), "forecast")
+        fitted = ["stochastic"]
+        fitted += ["exact"] if units <= given.exact_fits else []
+        fitted += [TWO] if units <= given.spread_fits else []
+        for mode in ("stochastic", *(("exact", TWO) if units <= given.exact_epochs else ())):
+            keep(units, (mode,), "epoch")
+        for mode in fitted:
+            keep(units, (mode,), "fit")
+            keep(units, (mode,), "forecast")
+            if "exact" in fitted:
+                keep(units, (mode,), "validate")
     return rows
 
 
-def run(stage: str, units: int, mode: str, folder: Path) -> tuple[float, float]:
-    """Seconds of a stage's work and the peak memory of its process, in MB."""
+def run(stage: str, units: int, mode: str, folder: Path) -> Row:
+    """Seconds of a stage's work, the peak memory of its process, in MB, and what else it told."""
     own = [sys.executable, __file__, "--units", str(units), "--stage", stage, "--mode", mode]
     command = [*own, "--folder", str(folder)]
     if mode == TWO and stage in ("read", "epoch", "fit"):
@@ -107,18 +106,19 @@ def run(stage: str, units: int, mode: str, folder: Path) -> tuple[float, float]:
         if ended.code:
             raise SystemExit(f"{mode}, {stage}: {ended.sentence}")
         told = [json.loads((folder / f"told-{index}.json").read_text()) for index in range(2)]
-        return max(one["seconds"] for one in told), sum(one["peak_mb"] for one in told)
+        slower = max(told, key=lambda one: one["seconds"])
+        return {**slower, "peak_mb": sum(one["peak_mb"] for one in told)}
     started = subprocess.Popen(command)
     _, status, usage = os.wait4(started.pid, 0)
     if status:
         raise SystemExit(f"{mode}, {stage}: a process ended with status {status}")
-    told = json.loads((folder / "told-0.json").read_text())
-    return told["seconds"], usage.ru_maxrss / 1000
+    alone: Row = json.loads((folder / "told-0.json").read_text())
+    return {**alone, "peak_mb": usage.ru_maxrss / 1000}
 
 
-def tell(folder: Path, seconds: float, index: int = 0) -> None:
+def tell(folder: Path, seconds: float, index: int = 0, **more: float) -> None:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
-    told = {"seconds": round(seconds, 2), "peak_mb": peak}
+    told = {"seconds": round(seconds, 2), "peak_mb": peak, **more}
     (folder / f"told-{index}.json").write_text(json.dumps(told))
 
 
@@ -151,16 +151,20 @@ def read(_units: int, mode: str, folder: Path) -> None:
 def fit(_units: int, mode: str, folder: Path) -> None:
     """From the panel to a saved fit, compiling included."""
     with group_of(mode) as group:
-        panel, model = panel_of(folder, group), model_of(mode)
+        panel = panel_of(folder, group)
         began = time.perf_counter()
-        fitted = model.fit(panel, **ends(panel), seeds=[1], progress=False, group=group)
+        bare = model_of(mode, anchor="none", arrival_anchor="none")
+        trained = bare.fit(panel, **ends(panel), seeds=[1], progress=False, group=group)
+        training = time.perf_counter() - began
+        fitted = model_of(mode).reanchored(trained)
         if group.count == 1:
             fitted.save(folder / f"{mode}.dgd")
         else:
             from dgd.large.shards import save_shards
 
             save_shards(fitted, folder / f"{mode}.dgd")
-        tell(folder, time.perf_counter() - began, group.index)
+        seconds = time.perf_counter() - began
+        tell(folder, seconds, group.index, training=round(training, 2))
         if group.leads:
             print(fitted.summary("polars").to_dicts())
 
@@ -172,6 +176,20 @@ def forecast(_units: int, mode: str, folder: Path) -> None:
     began = time.perf_counter()
     dgd.load(folder / f"{mode}.dgd").forecast_to(folder / f"{mode} forecasts", HORIZON)
     tell(folder, time.perf_counter() - began)
+
+
+def validate(_units: int, mode: str, folder: Path) -> None:
+    """The validation objective of all units, of the saved fit."""
+    import dgd
+    from dgd.learning.large_panels import LargePanel
+    from dgd.runtime import computing
+
+    fitted: Any = dgd.load(folder / f"{mode}.dgd")
+    began = time.perf_counter()
+    large = LargePanel(fitted.settings, fitted.panel, fitted.split, fitted.features)
+    with computing():
+        found = large.exact_training.validated(fitted.crowds[0])
+    tell(folder, time.perf_counter() - began, objective=found)
 
 
 def epoch(_units: int, mode: str, folder: Path) -> None:
@@ -249,6 +267,7 @@ STAGES: dict[str, Callable[[int, str, Path], None]] = {
     "epoch": epoch,
     "fit": fit,
     "forecast": forecast,
+    "validate": validate,
 }
 
 
@@ -269,6 +288,23 @@ def show(rows: list[Row]) -> None:
                 figures = (f"{row['units']:,}", f"{row['seconds']:.1f}", f"{row['peak_mb']:,.0f}")
                 table.add_row(mode, stage, *figures, last)
     Console().print(table)
+
+
+def compare(rows: list[Row]) -> None:
+    """Random blocks beside exact training: how much of its time, and how far from its end."""
+    found = {(row["units"], row["mode"], row["stage"]): row for row in rows}
+    table = Table("units", "mode", "seconds of training", "of exact", "objective", "from exact")
+    for units, mode, stage in found:
+        exact = found.get((units, "exact", "validate"))
+        if stage != "validate" or exact is None:
+            continue
+        seconds, whole = (found[units, m, "fit"]["training"] for m in (mode, "exact"))
+        reached = found[units, mode, "validate"]["objective"]
+        figures = (f"{seconds:.1f}", f"{seconds / whole:.3f}")
+        ends = (f"{reached:.5f}", f"{reached - exact['objective']:+.5f}")
+        table.add_row(f"{units:,}", mode, *figures, *ends)
+    if table.row_count:
+        Console().print(table)
 
 
 if __name__ == "__main__":

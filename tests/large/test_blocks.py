@@ -10,7 +10,7 @@ import pytest
 import dgd
 from dgd.errors import InputError
 from dgd.large import block_size
-from dgd.large.block_size import spread_evenly_over, units_at_once
+from dgd.large.block_size import units_at_once
 from support.large_fits import anchored, first_fit, sparse_panel
 
 ORIGIN = np.array([35])
@@ -174,8 +174,6 @@ def test_blocks_are_no_larger_than_allowed(monkeypatch: pytest.MonkeyPatch) -> N
     assert units_at_once(panel) >= 20
     monkeypatch.setattr(block_size, "NUMBERS_OF_A_BLOCK", 1)
     assert units_at_once(panel) == 1
-    np.testing.assert_array_equal(spread_evenly_over(10, 4), [0, 2, 5, 7])
-    np.testing.assert_array_equal(spread_evenly_over(3, 10), [0, 1, 2])
 
 
 def _leaves(tree: object) -> list[np.ndarray]:

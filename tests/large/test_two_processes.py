@@ -1,6 +1,5 @@
 """A fit over two real processes is the fit of one."""
 
-import json
 import os
 import signal
 import subprocess
@@ -13,6 +12,8 @@ import numpy as np
 import pytest
 
 import dgd
+from dgd.processes import launch
+from support.members import member
 from support.sparse_panels import sparse_panel
 
 pytestmark = [
@@ -63,7 +64,12 @@ def test_two_processes_give_the_fit_of_one(data_set: Path, tmp_path: Path) -> No
         done = dgd_fit(data_set, tmp_path / output, *more)
         assert done.returncode == 0, done.stderr
     assert "on 2 processes" in done.stdout.replace("\n", " ")
-    one, two = dgd.load(tmp_path / "one.dgd"), dgd.load(tmp_path / "two.dgd")
+    assert_same(tmp_path / "one.dgd", tmp_path / "two.dgd")
+
+
+def assert_same(one_process: Path, two_processes: Path) -> None:
+    """The same units, counts, parameters and forecasts."""
+    one, two = dgd.load(one_process), dgd.load(two_processes)
     assert one.panel.units == two.panel.units
     np.testing.assert_array_equal(one.panel.patterns, two.panel.patterns)
     for crowd, other in zip(one.crowds, two.crowds, strict=True):
@@ -75,17 +81,35 @@ def test_two_processes_give_the_fit_of_one(data_set: Path, tmp_path: Path) -> No
     )
 
 
-def test_two_processes_learn_from_random_blocks_of_units_of_both(
-    data_set: Path, tmp_path: Path
-) -> None:
-    random = ("--set", "training=stochastic", "--epochs", "10", "--processes", "2", "--json")
-    done = dgd_fit(data_set, tmp_path / "random.dgd", *random)
-    assert done.returncode == 0, done.stderr
-    (row, _) = json.loads(done.stdout)["seeds"]
-    assert row["trained by"].endswith("of 40 units, validated on 40, for 40 on 2 processes")
-    fit = dgd.load(tmp_path / "random.dgd")
-    assert len(fit.panel.units) == 40
-    assert np.isfinite(fit.unanchored.forecast(2).arrivals).all()
+OF_A_SAMPLE = """
+    import dgd
+    from dgd.large import block_size
+    from dgd.large.shards import save_shards
+    from dgd.learning import large_panels
+    large_panels.SAMPLED, large_panels.FEWEST, large_panels.BLOCK_NUMBERS = 24, 8, 400
+    block_size.MOST_AT_ONCE, block_size.MOST_WALKED = 1, 12 * 2 * 8
+    block_size.MOST_CHOSEN_ON = 10 * 24 * 2 * 4
+    shard = None if group.count == 1 else (group.index, group.count)
+    panel = dgd.Panel.from_parquet(sys.argv[2], shard=shard)
+    model = dgd.DGD(training="stochastic", nodes=3, start="training", epochs=20)
+    ends = {"train_end": panel.dates[15], "validation_end": panel.dates[20]}
+    fit = model.fit(panel, **ends, seeds=[1], progress=False, group=group)
+    keep = fit.save if group.count == 1 else lambda path: save_shards(fit, path)
+    keep(folder / f"{group.count}.dgd")
+"""
+
+
+def test_a_sample_and_its_anchor_are_those_of_one_process(data_set: Path, tmp_path: Path) -> None:
+    """Of many units some are learned from, and some say which anchor is good; here of 40."""
+    for count in (1, 2):
+        ended = launch(member(OF_A_SAMPLE, tmp_path, data_set), count)
+        assert ended.code == 0, ended.sentence
+    fit = dgd.load(tmp_path / "1.dgd")
+    said = fit.summary()["trained by"].item()
+    assert said == "random blocks of 8 of 24 units, validated on 16, for all 40"
+    spread = dgd.load(tmp_path / "2.dgd").summary()["trained by"].item()
+    assert spread == f"{said} on 2 processes"
+    assert_same(tmp_path / "1.dgd", tmp_path / "2.dgd")
 
 
 def test_a_table_cannot_be_shared_out(tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ from dgd import DGD, Fit, Panel
 from dgd.learning import large_panels
 from dgd.learning.large_panels import LargePanel
 from dgd.learning.preparing import prepared
+from dgd.learning.runs import Run
+from dgd.model.unit_parameters import UnitParameters
 from dgd.runtime import computing
 from support.refusals import refused
 from support.sparse_panels import sparse_panel
@@ -63,17 +65,43 @@ def test_random_blocks_end_where_exact_training_ends() -> None:
     random = model("stochastic").fit(panel, **ends(panel), seeds=[1])
     assert exact.summary()["trained by"].item().startswith("all 1,200 units in blocks of")
     assert random.summary()["trained by"].item().startswith("random blocks of")
+    assert whole_objective(exact) == pytest.approx(exact.runs[0].best_objective, abs=1e-10)
     assert whole_objective(random) < exact.runs[0].best_objective + CLOSE
 
 
 def whole_objective(fit: Fit) -> float:
     """The validation objective of all units."""
-    settings = replace(fit.settings, training="exact", epochs=1)
-    large = LargePanel(settings, fit.panel, fit.split, fit.features)
+    large = LargePanel(fit.settings, fit.panel, fit.split, fit.features)
     with computing():
-        sample = large.stochastic_training
-        whole = replace(sample, blocks=replace(sample.blocks, length=len(fit.panel.units)))
-        return whole.looked_at(fit.crowds[0])
+        return large.exact_training.validated(fit.crowds[0])
+
+
+def test_units_settle_alike_whomever_they_are_moved_with() -> None:
+    panel = sparse_panel(40, behaviors=2, rate=0.8)
+    made = prepared(panel, model("stochastic"), *(ends(panel)[n] for n in ORDER))
+    large = LargePanel(model("stochastic"), *made)
+    with computing():
+        training, first = large.stochastic_training, large.first("training", 1)
+        run = Run(1, "training", first, 0, 1.0, np.ones(1), np.ones(1), "all epochs done")
+        surprise = large.exact_training.surprise(first)
+        settled = [
+            replace(training, blocks=replace(training.blocks, length=length)).settled(run, surprise)
+            for length in (9, 40)
+        ]
+    one, other = (UnitParameters.of(found.parameters) for found in settled)
+    for x, y in zip(one, other, strict=True):
+        np.testing.assert_allclose(x, y, rtol=0, atol=1e-11)
+    assert np.abs(one.arrival - UnitParameters.of(first).arrival).max() > 1e-4
+
+
+def test_what_a_sample_learned_is_taken_to_all_units(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(large_panels, "SAMPLED", 30)
+    panel = sparse_panel(80, behaviors=2, rate=0.8)
+    fit = model("stochastic", epochs=10).fit(panel, **ends(panel), seeds=[1], progress=False)
+    said = fit.summary()["trained by"].item()
+    assert said == "random blocks of 30 of 30 units, validated on 30, for all 80"
+    assert UnitParameters.of(fit.crowds[0]).arrival.shape == (80, 3)
+    assert np.isfinite(whole_objective(fit))
 
 
 @pytest.mark.slow

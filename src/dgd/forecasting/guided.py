@@ -4,8 +4,6 @@ Cohorts carry their states over all units. A walk of some units alone can theref
 its cohorts will carry; it is told, day by day, and only the units' own departures are its own.
 """
 
-from dataclasses import replace
-
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -39,18 +37,4 @@ class GuidedCrowd(eqx.Module):
 def left_calm(environment: AbstractEnvironment, state: EnvironmentState) -> EnvironmentState:
     """The environment of some units after a day on which all units did what was expected."""
     nothing = Innovation(jnp.zeros_like(state.common), jnp.zeros_like(state.unit))
-    return left_uncentred(environment, state, nothing)
-
-
-def left_uncentred(
-    environment: AbstractEnvironment, state: EnvironmentState, surprise: Innovation
-) -> EnvironmentState:
-    """The environment after a day, departures of units not yet centred.
-
-    Departures sum to zero over all units, not over some of them; beside their mirror images some
-    do too, so that centring leaves them alone.
-    """
-    mirrored = replace(state, unit=jnp.concatenate([state.unit, -state.unit], -1))
-    departure = jnp.concatenate([surprise.departure, -surprise.departure], -1)
-    found = environment.advance(mirrored, Innovation(surprise.mean, departure))
-    return replace(found, unit=found.unit[:, : state.unit.shape[-1]])
+    return environment.uncentred(state, nothing)

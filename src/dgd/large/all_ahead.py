@@ -2,8 +2,8 @@
 
 Steps run outside, blocks of units inside: each block predicts the day, what cohorts do is added up
 over blocks and processes, and moves what they carry into the next day. After one origin all units
-are walked; after several, as in backtests and hindsight, some that are evenly spread stand for all,
-weighed up by arrivals.
+are walked; after several, as in backtests and hindsight, some stand for all, weighed up by
+arrivals.
 """
 
 from collections.abc import Callable, Sequence
@@ -94,7 +94,7 @@ class AllAhead:
     ) -> Float[np.ndarray, "step origin"]:
         """The same by any anchor whose cells are those of the panel; what cells expect by
         themselves is `told` block by block."""
-        units = units_walked(panel, origins, horizon)
+        units = units_walked(panel, origins, horizon, self._whole.group)
         parts = np.zeros((horizon, len(origins), len(panel.cohorts)))
         for block in self._blocks(panel, units):
             own, counted = anchor.of_units(block).own(
@@ -140,7 +140,7 @@ class AllAhead:
             first = [whole.carried(number, origins) for number in range(len(crowds))]
             paths: list[list[Carried]] = [[state.carried] for state in first]
             if steps:
-                units = units_walked(panel, origins, steps)
+                units = units_walked(panel, origins, steps, whole.group)
                 times = self._times(panel, units, origins)
                 blocks = [
                     _Block(whole, panel, some, origins, steps, first)
@@ -148,10 +148,12 @@ class AllAhead:
                 ]
             for step in range(steps):
                 for number, crowd in enumerate(crowds):
-                    sums = [block.expect(number, step, paths[number][-1], told) for block in blocks]
-                    arrivals, shown = (
-                        whole.group.sum(np.sum(x, axis=0)) for x in zip(*sums, strict=True)
-                    )
+                    arrivals = np.zeros((len(origins), len(panel.cohorts)))
+                    shown = np.zeros((*arrivals.shape, len(panel.behaviors)))
+                    for block in blocks:
+                        came, did = block.expect(number, step, paths[number][-1], told)
+                        arrivals, shown = arrivals + came, shown + did
+                    arrivals, shown = whole.group.sum(arrivals), whole.group.sum(shown)
                     totals = CohortTotals(
                         jnp.asarray(times * arrivals), jnp.asarray(times[..., None] * shown)
                     )
@@ -167,16 +169,15 @@ class AllAhead:
         self, panel: Panel, units: Int[np.ndarray, " some"], origins: Origins
     ) -> Float[np.ndarray, "origin cohort"]:
         """By what sums over these units are multiplied to be those of all."""
-        cohorts = len(panel.cohorts)
-        if len(units) == len(panel.units):
-            return np.ones((len(origins), cohorts))
         group, everyone = self._whole.group, panel.together
+        walked = float(group.sum(float(len(units))))
+        if walked == everyone.units:
+            return np.ones((len(origins), len(panel.cohorts)))
         some = panel.arrivals[:, units].sum(1)
         days = [slice(max(0, origin + 1 - RECENT), origin + 1) for origin in origins]
         theirs = group.sum(np.stack([some[recent].sum(0) for recent in days]))
         all_of = np.stack([everyone.arrivals[recent].sum(0) for recent in days])
-        plain = everyone.units / float(group.sum(float(len(units))))
-        return np.where(theirs > 0, all_of / np.maximum(theirs, 1), plain)
+        return np.where(theirs > 0, all_of / np.maximum(theirs, 1), everyone.units / walked)
 
 
 class _Block:

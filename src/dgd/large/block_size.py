@@ -4,6 +4,8 @@ import numpy as np
 from jaxtyping import Int
 
 from dgd.panel.panel import Panel
+from dgd.panel.some_units import standing_for_all
+from dgd.processes.group import Group
 
 MOST_AT_ONCE = 60_000_000
 """Days x units x cohorts x patterns up to which all units are looked at together."""
@@ -30,24 +32,17 @@ def units_at_once(panel: Panel) -> int:
     return max(1, NUMBERS_OF_A_BLOCK // each)
 
 
-def units_chosen_on(panel: Panel) -> Int[np.ndarray, " some"]:
+def units_chosen_on(panel: Panel, group: Group) -> Int[np.ndarray, " some"]:
     """The units on which anchors are chosen."""
     of_a_unit = panel.days * panel.counts.of_a_day // len(panel.units)
-    return spread_evenly_over(len(panel.units), MOST_CHOSEN_ON // max(of_a_unit, 1))
+    return standing_for_all(panel, MOST_CHOSEN_ON // max(of_a_unit, 1), group)
 
 
 def units_walked(
-    panel: Panel, origins: Int[np.ndarray, " origin"], steps: int
+    panel: Panel, origins: Int[np.ndarray, " origin"], steps: int, group: Group
 ) -> Int[np.ndarray, " some"]:
     """The units that are walked for all of them: all after one origin, else as many as allowed."""
-    units = len(panel.units)
     if len(set(origins.tolist())) == 1:
-        return np.arange(units)
+        return np.arange(len(panel.units))
     most = MOST_WALKED // max(len(origins) * len(panel.cohorts) * steps, 1)
-    return spread_evenly_over(units, most)
-
-
-def spread_evenly_over(units: int, most: int) -> Int[np.ndarray, " some"]:
-    """At most so many of the units, evenly spread over all."""
-    number = max(1, min(units, most))
-    return np.arange(number) * units // number
+    return standing_for_all(panel, most, group)

@@ -13,7 +13,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from dgd.forecasting.guided import left_uncentred
 from dgd.model.arrival import clipped
 from dgd.model.crowd import Crowd
 from dgd.model.days import CohortTotals
@@ -99,7 +98,7 @@ def _environment(
         total, number = group.sum([(active * ratio).sum(), active.sum()])
         mean = total / max(1.0, number)
         surprise = Innovation(jnp.asarray([mean]), jnp.asarray((active * (ratio - mean))[None]))
-        state = left_uncentred(crowd.feedback.environment, state, surprise)
+        state = crowd.feedback.environment.uncentred(state, surprise)
         center = float(group.sum(float(state.unit.sum()))) / everywhere
         state = EnvironmentState(state.common, state.unit - center)
     every: EnvironmentState = jax.tree.map(lambda *x: jnp.concatenate(x), *path, state)

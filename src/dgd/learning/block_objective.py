@@ -26,7 +26,7 @@ from dgd.learning.block_walks import (
     seen_from_before,
 )
 from dgd.learning.objective import Objective
-from dgd.learning.unit_blocks import UnitBlocks
+from dgd.learning.unit_blocks import SharedSurprise, UnitBlocks
 from dgd.model.crowd import Crowd
 from dgd.model.days import CohortTotals
 from dgd.model.feedback.feedback import State
@@ -53,7 +53,7 @@ class BlockObjective:
         """The training objective, and the state after the last training day; its units are in
         the order of the blocks."""
         units = UnitParameters.of(crowd)
-        states, last = _walked(crowd, blocks, _at_rest(crowd, blocks))
+        states, last, _ = _walked(crowd, blocks, _at_rest(crowd, blocks))
         likely, expected = self._observed(crowd, units, blocks, states)
         days = blocks.totals.arrivals.shape[0]
         total = self._daily(likely, blocks, blocks.totals.arrivals).sum()
@@ -72,7 +72,7 @@ class BlockObjective:
     def validate(self, crowd: Crowd, blocks: UnitBlocks, initial: State) -> Float[Array, ""]:
         """Mean daily loss of the observed branch on the days after `initial`."""
         units = UnitParameters.of(crowd)
-        states, _ = _walked(crowd, blocks, initial)
+        states, _, _ = _walked(crowd, blocks, initial)
         likely = over_blocks(partial(seen, self._dispersion), crowd, units, blocks, states)
         return self._daily(_all_of(likely), blocks, blocks.totals.arrivals).mean()
 
@@ -146,19 +146,27 @@ class BlockObjective:
         return _all_of(found)
 
 
+def shared_surprise(crowd: Crowd, blocks: UnitBlocks) -> SharedSurprise:
+    """What the units of the blocks make, together, of their arrival environment."""
+    return _walked(crowd, blocks, _at_rest(crowd, blocks))[2]
+
+
 def _at_rest(crowd: Crowd, blocks: UnitBlocks) -> State:
     """The state before the first day, of as many units as the blocks have places."""
     return crowd.feedback.at_rest(blocks.days.present.size, crowd.arrival.intercept.shape[-1])
 
 
-def _walked(crowd: Crowd, blocks: UnitBlocks, initial: State) -> tuple[State, State]:
-    """The states at the beginning of every day, and the state after the last."""
+def _walked(
+    crowd: Crowd, blocks: UnitBlocks, initial: State
+) -> tuple[State, State, SharedSurprise]:
+    """The states at the beginning of every day, the state after the last, and what all units
+    share of their environment."""
     paths = carried_paths(crowd, blocks.totals, initial)
     carried = {name: path[:-1] for name, path in paths.items()}
     units = UnitParameters.of(crowd)
-    environment, last = environment_of_units(crowd, units, blocks, carried, initial.environment)
+    found = environment_of_units(crowd, units, blocks, carried, initial.environment)
     final = {name: path[-1:] for name, path in paths.items()}
-    return State(carried, environment), State(final, last)
+    return State(carried, found.path), State(final, found.last), found.shared
 
 
 def _all_of(sums: DaySums) -> DaySums:

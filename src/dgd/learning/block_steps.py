@@ -10,8 +10,8 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, PyTree
 
-from dgd.learning.block_objective import BlockObjective
-from dgd.learning.unit_blocks import UnitBlocks
+from dgd.learning.block_objective import BlockObjective, shared_surprise
+from dgd.learning.unit_blocks import SharedSurprise, UnitBlocks
 from dgd.model.crowd import Crowd
 from dgd.model.unit_parameters import UnitParameters
 
@@ -125,6 +125,14 @@ def looked_at(
     """The validation objective of units whose days are all there."""
     crowd = put_together(shared, fixed, units)
     return objective.validate(crowd, validation, objective.walked(crowd, train))
+
+
+@eqx.filter_jit
+def surprise_of(
+    shared: Crowd, units: UnitParameters, fixed: Crowd, train: UnitBlocks
+) -> SharedSurprise:
+    """What units whose days are all there make of their arrival environment."""
+    return shared_surprise(put_together(shared, fixed, units), train)
 
 
 def filled_up(units: UnitParameters, length: int) -> UnitParameters:

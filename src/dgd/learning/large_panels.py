@@ -10,36 +10,35 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
 from dgd.errors import InputError
 from dgd.learning.block_objective import BlockObjective
-from dgd.learning.block_steps import filled_up, put_together, taken_apart
+from dgd.learning.block_steps import put_together, taken_apart
 from dgd.learning.building import first_crowd, shape_of
 from dgd.learning.checkpoints import Checkpoint
 from dgd.learning.effort_start import EFFORT_RESPONSES
-from dgd.learning.loop import Attempt, Progress, TrainingData, made_side_by_side
+from dgd.learning.exact_training import ExactTraining
+from dgd.learning.loop import Progress, made_side_by_side
 from dgd.learning.progress import telling
 from dgd.learning.random_blocks import RandomBlocks
 from dgd.learning.runs import INTERRUPTED, Run
-from dgd.learning.seeds import best_runs
 from dgd.learning.settings import Settings
-from dgd.learning.spread import Spread
-from dgd.learning.starts import STARTS, Start, people_reached
+from dgd.learning.starts import STARTS, Start, people_reached, reference_size
 from dgd.learning.stochastic import StochasticTraining
 from dgd.learning.unit_blocks import BlockRecorder, Strengths
 from dgd.learning.unit_curvature import curvature_of_units
 from dgd.learning.unit_prior import MANY_UNITS, UnitPrior, UnitSums, unit_prior
-from dgd.learning.units_compared import evenly_spread
 from dgd.model.crowd import Crowd
 from dgd.model.effort import AbstractEffortResponse
 from dgd.model.unit_parameters import UnitParameters
 from dgd.panel.features import FeatureMaker
 from dgd.panel.panel import Panel
+from dgd.panel.shared import BroughtTogether
+from dgd.panel.some_units import standing_for_all
 from dgd.panel.split import Split
 from dgd.processes.group import ALONE, Group
 
@@ -54,7 +53,7 @@ MOST = 512
 MOST_COMPARED = 500
 """Units on which the answer to effort is measured."""
 SAMPLED = 8_000
-"""Units of all processes that random blocks are drawn from, where there are several processes."""
+"""Units that random blocks are drawn from, at most; every process holds all of them."""
 SUMMED = 4
 """One in so many units of a random block is asked what cohorts are expected to do."""
 
@@ -97,6 +96,8 @@ class LargePanel:
     maker: FeatureMaker
     group: Group = ALONE
     """The processes that the units are spread over."""
+    largest: Float[np.ndarray, " cohort"] | None = None
+    """Reference sizes of all units, where these units stand for them."""
 
     @property
     def stochastic(self) -> bool:
@@ -113,16 +114,18 @@ class LargePanel:
         checkpoint: Checkpoint | None,
     ) -> tuple[Run, ...]:
         """The best run of every seed."""
-        if not self.stochastic:
-            return self._exact(seeds, progress, keep_on_interrupt, checkpoint)
         asked = (seeds, progress, keep_on_interrupt, checkpoint)
-        if self.group.count > 1:
-            runs = [self._here(run) for run in self._sample.learned(*asked)]
-        else:
-            runs = self.learned(*asked)
+        if not self.stochastic:
+            return self.exact_training.runs(self.first, *asked)
+        sample = self._sample
+        learned = sample.learned(*asked)
+        runs = [self._of_all(run) for run in learned]
         if any(run.reason == INTERRUPTED for run in runs):
             return tuple(runs)
-        settled = tuple(self.stochastic_training.settled(run) for run in runs)
+        settled = tuple(
+            self.stochastic_training.settled(run, sample.exact_training.surprise(some.parameters))
+            for run, some in zip(runs, learned, strict=True)
+        )
         if checkpoint is not None:
             checkpoint.finish()
         return settled
@@ -149,9 +152,11 @@ class LargePanel:
 
     @cached_property
     def _sample(self) -> "LargePanel":
-        """Units of all processes, few enough that each can hold them: all learn the same from
-        them."""
-        panel = evenly_spread(self.panel, SAMPLED, self.group)
+        """The units that random blocks are drawn from, few enough that every process can hold
+        them: all learn the same from them, and the same as one process would."""
+        panel = self._brought_together(SAMPLED)
+        if panel.units == self.panel.units:
+            return self
         settings = self.settings
         unscaled = FeatureMaker.unscaled(
             panel,
@@ -166,55 +171,38 @@ class LargePanel:
             known_scaling=self.maker.known_scaling,
             summary_scaling=self.maker.summary_scaling,
         )
-        return LargePanel(settings, panel, self.split, maker)
+        return LargePanel(settings, panel, self.split, maker, largest=self._largest)
 
-    def _here(self, run: Run) -> Run:
-        """What the first process learned of the sample, with this process's own units."""
-        shared, _, _ = taken_apart(run.parameters)
+    def _of_all(self, run: Run) -> Run:
+        """What was learned from the sample, by the first process, with this process's own units:
+        those of the sample as they were learned, others where the hierarchy has them."""
+        if self._sample is self:
+            return run
+        shared, _, learned = taken_apart(run.parameters)
         agreed = jax.tree.map(lambda x: jnp.asarray(self.group.every(np.asarray(x))[0]), shared)
-        _, fixed, units = taken_apart(self.first(run.start, run.seed))
-        how = f"{run.how}, for {self.panel.together.units:,} on {self.group.count} processes"
+        _, fixed, first = taken_apart(self.first(run.start, run.seed))
+        place = {unit: number for number, unit in enumerate(self._sample.panel.units)}
+        own = [number for number, unit in enumerate(self.panel.units) if unit in place]
+        there = np.array([place[self.panel.units[number]] for number in own], np.int64)
+        here, baseline = jnp.asarray(np.array(own, np.int64)), first.log_baseline
+        level = (learned.arrival + learned.log_baseline)[there]
+        units = UnitParameters(
+            first.arrival.at[here].set(level - baseline[here]),
+            first.response.at[here].set(learned.response[there]),
+            baseline,
+        )
+        how = f"{run.how}, for all {self.panel.together.units:,}"
+        if self.group.count > 1:
+            how += f" on {self.group.count} processes"
         return replace(run, parameters=put_together(agreed, fixed, units), how=how)
 
-    def _exact(
-        self,
-        seeds: Sequence[int],
-        progress: Progress | bool | None,
-        keep_on_interrupt: bool,
-        checkpoint: Checkpoint | None,
-    ) -> tuple[Run, ...]:
-        """Every seed from every start; each epoch walks all units, a block at a time."""
-        units, group = len(self.panel.units), self.group
-        most = int(group.maximum(units))
+    @cached_property
+    def exact_training(self) -> ExactTraining:
+        """Training that walks all units in every epoch."""
+        most = int(self.group.maximum(len(self.panel.units)))
         length = self.block_length(most)
-        ends = (self.split.first, self.split.train_stop, self.split.validation_stop)
         count = -(-most // length)
-        train = self._recorder.blocks(*ends[:2], length, count, group)
-        validation = self._recorder.blocks(*ends[1:], length, count, group)
-        attempts = []
-        for name in self.settings.starts:
-            for seed in seeds:
-                first = self.first(name, seed)
-                filled = filled_up(UnitParameters.of(first), count * length).put_into(first)
-                attempts.append(
-                    Attempt.of(seed, name, filled, filled.trainable(), train, validation)
-                )
-        best = best_runs(
-            attempts,
-            partial(block_losses, BlockObjective(self.settings.objective)),
-            self.settings.optimizer,
-            progress,
-            keep_on_interrupt,
-            checkpoint,
-            None if group.count == 1 else spread_units(group, attempts[0]),
-        )
-        how = f"all {self.panel.together.units:,} units in blocks of {length:,}"
-        if group.count > 1:
-            how += f" on {group.count} processes"
-        return tuple(
-            replace(run, parameters=_without_filling(run.parameters, units), how=how)
-            for run in best
-        )
+        return ExactTraining(self.settings, self._recorder, self.split, self.group, count, length)
 
     def block_length(self, units: int) -> int:
         """How many units a block has, so that what is held of it stays small."""
@@ -270,15 +258,27 @@ class LargePanel:
         found = {}
         for name in self.settings.starts:
             start = STARTS[name](self.panel, self.split, self._effort)
-            largest = jnp.asarray(self.group.maximum(np.asarray(start.reference.size)))
-            found[name] = replace(start, reference=replace(start.reference, size=largest))
+            size = jnp.asarray(self._largest)
+            found[name] = replace(start, reference=replace(start.reference, size=size))
         return found
 
     @cached_property
+    def _largest(self) -> Float[np.ndarray, " cohort"]:
+        """Reference sizes of all units, wherever they are."""
+        if self.largest is not None:
+            return self.largest
+        return self.group.maximum(reference_size(self.panel, self.split))
+
+    @cached_property
     def _effort(self) -> AbstractEffortResponse:
-        """As some units of all processes say, evenly spread ones where there are many."""
-        some = evenly_spread(self.panel, MOST_COMPARED, self.group)
+        """As units of all processes say, some of them where there are many."""
+        some = self._brought_together(MOST_COMPARED)
         return EFFORT_RESPONSES[self.settings.effort_response](some, self.split)
+
+    def _brought_together(self, most: int) -> Panel:
+        """At most so many units of all processes."""
+        units = standing_for_all(self.panel, most, self.group)
+        return BroughtTogether.of(self.panel, units, self.group).whole
 
     @cached_property
     def _recorder(self) -> BlockRecorder:
@@ -302,40 +302,3 @@ class LargePanel:
     @cached_property
     def _prior(self) -> UnitPrior:
         return unit_prior(self._sums, self._rates, self.group)
-
-
-def block_losses(
-    objective: BlockObjective, trainable: Crowd, data: TrainingData
-) -> tuple[Float[Array, ""], Float[Array, ""]]:
-    """Training and validation objective in blocks; gradients flow through the first only."""
-    crowd = eqx.combine(trainable, data.fixed)
-    value, state = objective.train(crowd, data.train)
-    crowd, state = jax.lax.stop_gradient((crowd, state))
-    return value, objective.validate(crowd, data.validation, state)
-
-
-def _without_filling(crowd: Crowd, units: int) -> Crowd:
-    own = UnitParameters.of(crowd)
-    return UnitParameters(*(x[:units] for x in own)).put_into(crowd)
-
-
-def spread_units(group: Group, attempt: Attempt) -> Spread:
-    """Which parameters and data of an attempt belong to a process's own units."""
-    shared = jax.tree.map(lambda x: np.zeros(x.shape, bool), attempt.parameters)
-    own = eqx.tree_at(
-        lambda crowd: (crowd.arrival.intercept, crowd.response.unit_intercept),
-        shared,
-        replace_fn=np.ones_like,
-    )
-    vector = np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(own)])
-    return Spread(group, vector, _data_of_units)
-
-
-def _data_of_units(data: TrainingData) -> TrainingData:
-    """True for arrays with a leading axis over units, or over blocks of them."""
-    shared = jax.tree.map(lambda _: False, data)
-    return eqx.tree_at(
-        lambda d: (d.fixed.reference.log_baseline, d.train.days, d.validation.days),
-        shared,
-        (True, *(jax.tree.map(lambda _: True, x.days) for x in (data.train, data.validation))),
-    )

@@ -56,7 +56,7 @@ def measure(panel: Panel, split: Split, days: slice, effort: AbstractEffortRespo
     return Reference(
         log_baseline=jnp.asarray(np.log((arrivals + 0.5) / people)),
         rates=jnp.asarray(reference_rates(panel, days)),
-        size=jnp.asarray(_reference_size(panel, split)),
+        size=jnp.asarray(reference_size(panel, split)),
     )
 
 
@@ -76,7 +76,7 @@ def reference_rates(panel: Panel, days: slice) -> Float[np.ndarray, "cohort beha
     return np.asarray((shown + 2.0 * overall) / (arrivals + 2.0)[:, None])
 
 
-def _reference_size(panel: Panel, split: Split) -> Float[np.ndarray, " cohort"]:
+def reference_size(panel: Panel, split: Split) -> Float[np.ndarray, " cohort"]:
     """n_ref: the largest size across units; without sizes mean arrivals, so that dose is near 1."""
     if panel.sized:
         return np.asarray(panel.size[split.train].max((0, 1)))

@@ -36,6 +36,7 @@ from dgd.learning.checkpoints import Checkpoint
 from dgd.learning.loop import Optimizer, Progress
 from dgd.learning.random_blocks import RandomBlocks
 from dgd.learning.runs import DIVERGED, INTERRUPTED, PATIENT, REASONS, RUNNING, Run
+from dgd.learning.unit_blocks import SharedSurprise
 from dgd.learning.unit_curvature import Curvature
 from dgd.model.crowd import Crowd
 from dgd.model.unit_parameters import UnitParameters
@@ -134,14 +135,15 @@ class StochasticTraining:
         parts = taken_apart(crowd)
         return self._look(parts, _begun(parts, 0.0), parts.shared)
 
-    def settled(self, run: Run) -> Run:
-        """The same run after every unit has moved, given what all share."""
+    def settled(self, run: Run, surprise: SharedSurprise) -> Run:
+        """The same run after every unit has moved, given what all share: parameters, and how far
+        arrivals surprised all of them. So no unit's numbers depend on those it is moved with."""
         with computing():
             parts = taken_apart(run.parameters)
             going = _begun(parts, self.optimizer.learning_rate)
             for _ in range(SETTLED):
                 for units in self.blocks.one_after_another():
-                    going = self._moved(parts, going, parts.shared, units)
+                    going = self._moved(parts, going, parts.shared, units, surprise)
             crowd = put_together(parts.shared, parts.fixed, _units(going, parts))
         return replace(run, parameters=crowd)
 
@@ -205,11 +207,17 @@ class StochasticTraining:
         return float(looked_at(self.objective, shared, units, parts.fixed, train, validation))
 
     def _moved(
-        self, parts: Parts, going: Going, shared: Crowd, units: Int[np.ndarray, " some"]
+        self,
+        parts: Parts,
+        going: Going,
+        shared: Crowd,
+        units: Int[np.ndarray, " some"],
+        surprise: SharedSurprise | None = None,
     ) -> Going:
-        """After some units have moved by themselves."""
+        """After some units have moved by themselves; their own surprises are taken for those of
+        all where these are not known."""
         own, baseline = self._block(going, parts, units)
-        days = self.blocks.block(units)
+        days = replace(self.blocks.block(units), shared=surprise)
         slopes = slopes_of_units(self.objective, shared, own, parts.fixed, baseline, days)
         return self._with_slopes(going, units, slopes)
 

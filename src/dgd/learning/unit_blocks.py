@@ -67,6 +67,17 @@ class UnitBlocks(eqx.Module):
     """How many units each unit of the blocks stands for: 1 where all are there."""
     strengths: Strengths | None = None
     """Missing where units are free."""
+    shared: "SharedSurprise | None" = None
+    """Where it is missing, the units at hand are taken for all."""
+
+
+class SharedSurprise(eqx.Module):
+    """What the days of the arrival environment have of all units."""
+
+    mean: Float[Array, "*date"]
+    """Their mean surprise."""
+    center: Float[Array, "*date"]
+    """The mean of their departures, by which all are moved."""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,11 @@ import numpy as np
 from jaxtyping import Int
 
 from dgd.panel.panel import Panel
+from dgd.processes.group import ALONE, Group
+from dgd.tables.hashing import hash_bucket
+
+HASHES = 1 << 64
+"""All that there are."""
 
 
 def panel_of_units(panel: Panel, units: Int[np.ndarray, " some"]) -> Panel:
@@ -26,4 +31,19 @@ def panel_of_units(panel: Panel, units: Int[np.ndarray, " some"]) -> Panel:
 
 def blocks_of_units(units: int, most: int) -> Iterator[Int[np.ndarray, " some"]]:
     """The numbers of all units, at most so many at a time, blocks of nearly equal length."""
-    yield from np.array_split(np.arange(units), -(-units // most))
+    if units:
+        yield from np.array_split(np.arange(units), -(-units // most))
+
+
+def standing_for_all(panel: Panel, most: int, group: Group = ALONE) -> Int[np.ndarray, " some"]:
+    """The numbers of those of the units at hand that are among at most so many of all units.
+
+    Chosen are the units whose labels have the smallest hashes, so that it is the same units
+    however they are spread over processes.
+    """
+    if panel.together.units <= most:
+        return np.arange(len(panel.units))
+    most = max(1, most)
+    hashes = np.array([hash_bucket(unit, HASHES) for unit in panel.units], np.uint64)
+    smallest = np.sort(np.concatenate(group.every(np.sort(hashes)[:most])))[:most]
+    return np.flatnonzero(hashes <= smallest[-1])

@@ -44,9 +44,16 @@ class EnvironmentState(eqx.Module):
 class AbstractEnvironment(eqx.Module):
     """What every environment can do."""
 
-    @abstractmethod
     def advance(self, state: EnvironmentState, surprise: Innovation) -> EnvironmentState:
         """The state a day later."""
+        found = self.uncentred(state, surprise)
+        mean = mean_over_units(found.unit, surprise.present)
+        return EnvironmentState(found.common, found.unit - mean)
+
+    @abstractmethod
+    def uncentred(self, state: EnvironmentState, surprise: Innovation) -> EnvironmentState:
+        """The same before departures are centred: they sum to zero over all units, and where some
+        units are at hand only all of them can say by how much these are moved."""
 
     @abstractmethod
     def logit_effect(self, state: EnvironmentState) -> Float[Array, "date behavior"] | None:
@@ -95,10 +102,10 @@ class ArrivalEnvironment(AbstractEnvironment):
         """kappa_c."""
         return jax.nn.sigmoid(self.raw_unit_gain)
 
-    def advance(self, state: EnvironmentState, surprise: Innovation) -> EnvironmentState:
+    def uncentred(self, state: EnvironmentState, surprise: Innovation) -> EnvironmentState:
         common = self.retention * state.common + self.common_gain * surprise.mean
         unit = self.retention * state.unit + self.unit_gain * surprise.departure
-        return EnvironmentState(common, unit - mean_over_units(unit, surprise.present))
+        return EnvironmentState(common, unit)
 
     def logit_effect(self, state: EnvironmentState) -> Float[Array, "date behavior"]:
         return state.common[:, None] * self.effect[None]
@@ -117,7 +124,7 @@ class ArrivalEnvironment(AbstractEnvironment):
 class CalmEnvironment(AbstractEnvironment):
     """No environment: arrivals never depart from what is expected for long."""
 
-    def advance(self, state: EnvironmentState, _surprise: Innovation) -> EnvironmentState:
+    def uncentred(self, state: EnvironmentState, _surprise: Innovation) -> EnvironmentState:
         return jax.tree.map(jnp.zeros_like, state)
 
     def logit_effect(self, _state: EnvironmentState) -> None:
