@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
+from dgd.model.bits import behavior_bits
 from dgd.model.days import Prediction
 from dgd.model.patterns import integrate_patterns
 from dgd.model.population.population import Support
@@ -88,3 +89,26 @@ def integrate_groups(
     of_node = nodes.of_node[cell % cohorts].transpose(2, 1, 0)
     shares = nodes.shares.reshape(-1, nodes.shares.shape[-1])[cell]
     return integrate_patterns(of_group.T[:, None] + of_node, shares.T, dependence)
+
+
+def integrate_shown(
+    nodes: AtNodes,
+    dependence: Float[Array, "behavior behavior"],
+    cell: Int[Array, " entry"],
+    pattern: Int[Array, " entry"],
+) -> Float[Array, " entry"]:
+    r"""q(y) of one pattern for each entry, without those that nobody asks for.
+
+    .. math:: q(y) = \sum_i s_i \prod_h \sigma\bigl((2 y_h - 1) \eta_h(u_i, y)\bigr)
+    """
+    behaviors, cohorts = nodes.of_cell.shape[3], nodes.of_cell.shape[2]
+    shown = jnp.asarray(behavior_bits(behaviors), jnp.float64)[pattern].T
+    of_entry = nodes.of_cell.reshape(-1, behaviors)[cell].T + dependence @ shown
+    # a product with zeros and ones, for gradients of it are sums without any scattering
+    of_cohort = jax.nn.one_hot(cell % cohorts, cohorts, axis=0)
+    of_node = nodes.of_node.transpose(2, 1, 0) @ of_cohort
+    probable = nodes.shares.reshape(-1, nodes.shares.shape[-1])[cell].T
+    for h in range(behaviors):
+        sign = 2.0 * shown[h] - 1.0
+        probable = probable * jax.nn.sigmoid(sign[None] * (of_entry[h][None] + of_node[h]))
+    return probable.sum(0)

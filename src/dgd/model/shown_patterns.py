@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from dgd.model.multinomial import SMALLEST_PROBABILITY
-from dgd.model.observation import AtNodes, integrate_groups
+from dgd.model.observation import AtNodes, integrate_groups, integrate_shown
 
 
 class ShownPatterns(eqx.Module):
@@ -26,10 +26,18 @@ class ShownPatterns(eqx.Module):
     def log_likelihood(
         self, nodes: AtNodes, dependence: Float[Array, "behavior behavior"]
     ) -> Float[Array, " date"]:
-        """sum C(y) log q(y) of each date, from the cells with arrivals alone."""
-        nobody = jnp.zeros((len(self.cell), nodes.of_cell.shape[-1]))
+        """sum C(y) log q(y) of each date, from the cells with arrivals alone.
+
+        Shown patterns are asked one by one, or the whole tree of their cell where it has so many
+        that this is less work; the numbers are the same.
+        """
+        behaviors, shape = nodes.of_cell.shape[-1], nodes.arrivals.shape
+        if len(self.pattern) * behaviors < len(self.cell) * 2**behaviors:
+            cell = self.cell[self.group]
+            return self._by_date(integrate_shown(nodes, dependence, cell, self.pattern), shape)
+        nobody = jnp.zeros((len(self.cell), behaviors))
         probable = integrate_groups(nodes, dependence, self.cell, nobody)
-        return self._by_date(probable[self.pattern, self.group], nodes.arrivals.shape)
+        return self._by_date(probable[self.pattern, self.group], shape)
 
     def log_likelihood_of(
         self, patterns: Float[Array, "pattern date unit cohort"]
