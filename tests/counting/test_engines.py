@@ -1,7 +1,5 @@
 """The same log gives the same counts on every engine, whatever the session's settings."""
 
-import os
-import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
@@ -24,6 +22,7 @@ from dgd import (
     spending_cohorts,
     top_units,
 )
+from support.engines import spark_session
 
 ENGINES = ["pandas", "polars", "polars lazy", "pyarrow", "duckdb", "pyspark"]
 BERLIN = "Europe/Berlin"
@@ -35,20 +34,8 @@ Maker = Callable[[pl.DataFrame], Any]
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[Any]:
-    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        pytest.skip("Spark needs Java, which is not on this machine")
-    session = (
-        sql.SparkSession.builder.master("local[1]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.shuffle.partitions", "1")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.host", "127.0.0.1")
-        .getOrCreate()
-    )
-    session.sparkContext.setLogLevel("ERROR")
-    yield session
-    session.stop()
+    with spark_session(cores=1) as session:
+        yield session
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Spark writes data sets itself: those of any other engine, and its driver sees totals alone."""
 
-import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +11,7 @@ from polars.testing import assert_frame_equal
 
 import dgd.counting.spark_parts
 from dgd import CountReport, CountsManifest, InputError, OutputError, Panel, count_events
+from support.engines import spark_session
 from support.visit_log import CLOCK, options, visits
 
 PARTS = 5
@@ -22,21 +22,8 @@ HALVES = pl.when(pl.col("number") > 0).then(pl.col("number").cast(pl.Float64))
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[Any]:
-    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        pytest.skip("Spark needs Java, which is not on this machine")
-    session = (
-        sql.SparkSession.builder.master("local[2]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.sql.session.timeZone", "America/St_Johns")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.host", "127.0.0.1")
-        .getOrCreate()
-    )
-    session.sparkContext.setLogLevel("ERROR")
-    yield session
-    session.stop()
+    with spark_session(**{"spark.sql.session.timeZone": "America/St_Johns"}) as session:
+        yield session
 
 
 def on_spark(session: Any, table: pl.DataFrame) -> Any:

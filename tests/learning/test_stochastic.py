@@ -55,6 +55,13 @@ def test_random_blocks_of_a_few_units_are_refused() -> None:
         model("stochastic").fit(panel, **ends(panel), seeds=[1])
 
 
+def test_exact_training_beyond_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dgd.learning.cost.memory", lambda: 1_000_000)
+    panel = sparse_panel(60, rate=0.8)
+    with refused("exact training on 16 days of 60 units and 3 cohorts", "1 MB", "random blocks"):
+        model("exact").fit(panel, **ends(panel), seeds=[1])
+
+
 ORDER = ("train_end", "validation_end", "warmup_end")
 
 

@@ -1,8 +1,5 @@
 """Many panels on Spark and on Ray: the same outcomes and numbers as on this machine."""
 
-import os
-import shutil
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +9,7 @@ import pytest
 
 import dgd
 from dgd.files.tensors import read_tensors
+from support.engines import ray_cluster, spark_session
 from support.many_panels import ASKED, LIGHT, panel
 
 
@@ -26,29 +24,14 @@ def broken() -> Callable[[], dgd.Panel]:
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[dict[str, Any]]:
-    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        pytest.skip("Spark needs Java, which is not on this machine")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYSPARK_PYTHON", sys.executable)
-        session = (
-            sql.SparkSession.builder.master("local[2]")
-            .config("spark.ui.enabled", "false")
-            .config("spark.driver.bindAddress", "127.0.0.1")
-            .config("spark.driver.host", "127.0.0.1")
-            .getOrCreate()
-        )
-        session.sparkContext.setLogLevel("ERROR")
+    with spark_session() as session:
         yield {"engine": "spark", "session": session}
-        session.stop()
 
 
 @pytest.fixture(scope="module")
 def on_ray() -> Iterator[dict[str, Any]]:
-    ray = pytest.importorskip("ray", reason="ray is not installed")
-    ray.init(num_cpus=2, include_dashboard=False, configure_logging=False)
-    yield {"engine": "ray"}
-    ray.shutdown()
+    with ray_cluster():
+        yield {"engine": "ray"}
 
 
 @pytest.mark.slow

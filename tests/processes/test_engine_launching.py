@@ -1,6 +1,5 @@
 """Launchers of clusters, each on this machine; `make engines` has Spark and Ray installed."""
 
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ import pytest
 
 from dgd.errors import InputError
 from dgd.processes import Ended, launch_in_ray, launch_in_spark
+from support.engines import ray_cluster, spark_session
 from support.members import ONE_FAILS, member
 
 pytestmark = pytest.mark.slow
@@ -16,28 +16,14 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[Any]:
-    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYSPARK_PYTHON", sys.executable)
-        session = (
-            sql.SparkSession.builder.master("local[2]")
-            .config("spark.ui.enabled", "false")
-            .config("spark.ui.showConsoleProgress", "false")
-            .config("spark.driver.bindAddress", "127.0.0.1")
-            .config("spark.driver.host", "127.0.0.1")
-            .getOrCreate()
-        )
-        session.sparkContext.setLogLevel("ERROR")
+    with spark_session() as session:
         yield session
-        session.stop()
 
 
 @pytest.fixture(scope="module")
 def ray() -> Iterator[Any]:
-    found = pytest.importorskip("ray", reason="ray is not installed")
-    found.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
-    yield found
-    found.shutdown()
+    with ray_cluster() as found:
+        yield found
 
 
 @pytest.fixture(params=["spark", "ray"])

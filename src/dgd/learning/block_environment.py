@@ -16,7 +16,7 @@ from dgd.model.unit_axis import mean_over_units
 from dgd.model.unit_parameters import UnitParameters
 
 
-class Walked(NamedTuple):
+class EnvironmentWalk(NamedTuple):
     """The environment on its way through the days."""
 
     path: EnvironmentState
@@ -42,7 +42,7 @@ def environment_of_units(
     blocks: UnitBlocks,
     carried: dict[str, Array],
     initial: EnvironmentState,
-) -> Walked:
+) -> EnvironmentWalk:
     """The arrival environment of the units of all blocks.
 
     A unit's exponent is worked out block by block; days are then walked with all units at once,
@@ -70,7 +70,7 @@ def environment_of_units(
 
     days = _days(crowd, units, blocks, carried)
     last, (path, shared) = jax.lax.scan(step, initial, (days, blocks.shared))
-    return Walked(jax.tree.map(lambda x: x[:, 0], path), last, shared)
+    return EnvironmentWalk(jax.tree.map(lambda x: x[:, 0], path), last, shared)
 
 
 def _days(

@@ -20,6 +20,7 @@ from dgd.learning.block_objective import BlockObjective
 from dgd.learning.block_steps import put_together, taken_apart
 from dgd.learning.building import first_crowd, shape_of
 from dgd.learning.checkpoints import Checkpoint
+from dgd.learning.cost import refuse_units_beyond_memory
 from dgd.learning.effort_start import EFFORT_RESPONSES
 from dgd.learning.exact_training import ExactTraining
 from dgd.learning.loop import Progress, made_side_by_side
@@ -116,6 +117,7 @@ class LargePanel:
         """The best run of every seed."""
         asked = (seeds, progress, keep_on_interrupt, checkpoint)
         if not self.stochastic:
+            self._refuse_beyond_memory()
             return self.exact_training.runs(self.first, *asked)
         sample = self._sample
         learned = sample.learned(*asked)
@@ -129,6 +131,12 @@ class LargePanel:
         if checkpoint is not None:
             checkpoint.finish()
         return settled
+
+    def _refuse_beyond_memory(self) -> None:
+        days = self.split.validation_stop - self.split.first
+        features = 1 + len(self.panel.behaviors) + len(self.panel.feature_names)
+        cells = (len(self.panel.units), len(self.panel.cohorts))
+        refuse_units_beyond_memory(*cells, days, features)
 
     def learned(
         self,
