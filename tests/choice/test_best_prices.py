@@ -14,6 +14,7 @@ def fit() -> ChoiceFit:
     return random_fit(make())
 
 
+@pytest.mark.slow
 def test_no_price_that_was_seen_earns_more(fit: ChoiceFit) -> None:
     table = fit.best_prices(["a"], kind="polars")
     assert table["aim"].to_list() == ["revenue", "revenue of all"]

@@ -51,6 +51,7 @@ def table(folder: Path, text: str) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_the_plan_and_what_it_rests_on_are_printed(ask: list[object]) -> None:
     result = done(*ask)
     for words in (

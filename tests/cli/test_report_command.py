@@ -21,6 +21,7 @@ def demand(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_fit_becomes_a_page(shops: Callable[[str], Shop], tmp_path: Path) -> None:
     page = tmp_path / "report.html"
     model = shops("csv").model

@@ -46,7 +46,13 @@ def chosen(request: pytest.FixtureRequest) -> dgd.Fit:
         return anchored(replace(fit))
 
 
-@pytest.mark.parametrize("known", [False, True], ids=["plain", "effort and features"])
+@pytest.mark.parametrize(
+    "known",
+    [
+        pytest.param(False, marks=pytest.mark.slow, id="plain"),
+        pytest.param(True, id="effort and features"),
+    ],
+)
 def test_states_and_forecasts_are_those_of_all_at_once(
     known: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -101,6 +101,7 @@ def test_units_settle_alike_whomever_they_are_moved_with() -> None:
     assert np.abs(one.arrival - UnitParameters.of(first).arrival).max() > 1e-4
 
 
+@pytest.mark.slow
 def test_what_a_sample_learned_is_taken_to_all_units(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(large_panels, "SAMPLED", 30)
     panel = sparse_panel(80, behaviors=2, rate=0.8)

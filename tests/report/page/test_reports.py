@@ -89,6 +89,7 @@ def test_a_notebook_shows_the_page_in_a_frame_of_its_own() -> None:
     assert "<p>" not in shown, "the page is the frame's, and no part of the notebook"
 
 
+@pytest.mark.slow
 def test_a_product_that_nobody_could_buy_has_no_price_to_turn() -> None:
     never = pl.when(pl.col("product") == "d").then(0).otherwise(pl.col("available"))
     counts = pl.when(pl.col("product") == "d").then(0).otherwise(pl.col("count"))
