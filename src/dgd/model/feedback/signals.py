@@ -50,8 +50,9 @@ def innovation(
     present: Float[Array, " unit"] | None = None,
 ) -> Innovation:
     r"""xi = log(1 + N) - log(1 + Nhat), its mean over active units, and departures from it."""
-    mean = mean_of_marked(log_ratio(arrivals, expected), active)
-    return departing(mean, arrivals, expected, active, present)
+    log_ratio = jnp.log1p(arrivals) - jnp.log1p(expected)
+    mean = mean_of_marked(log_ratio, active)
+    return Innovation(mean, active * (log_ratio - mean[:, None]), present)
 
 
 def departing(
@@ -62,12 +63,5 @@ def departing(
     present: Float[Array, " unit"] | None = None,
 ) -> Innovation:
     """The same where the mean is known, be it of units that are elsewhere."""
-    departure = active * (log_ratio(arrivals, expected) - mean[:, None])
-    return Innovation(mean, departure, present)
-
-
-def log_ratio(
-    arrivals: Float[Array, "date unit"], expected: Float[Array, "date unit"]
-) -> Float[Array, "date unit"]:
-    """xi of every unit."""
-    return jnp.log1p(arrivals) - jnp.log1p(expected)
+    log_ratio = jnp.log1p(arrivals) - jnp.log1p(expected)
+    return Innovation(mean, active * (log_ratio - mean[:, None]), present)
