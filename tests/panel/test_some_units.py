@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from dgd import Panel
-from dgd.panel.shared import BroughtTogether, known_to_all
+from dgd.panel.shared import BroughtTogether
 from dgd.panel.some_units import blocks_of_units, panel_of_units, standing_for_all
 from dgd.processes.group import Group
 from support.sparse_panels import sparse_panel
@@ -82,7 +82,6 @@ def test_parts_brought_together_are_the_units_of_the_whole() -> None:
     parts, own, handed = parts_of(panel), np.array([0, 3, 5]), []
     for part in parts:
         asked = Asked()
-        assert known_to_all(part, Group()) is part
         together = BroughtTogether.of(part, own, asked)
         assert len(together.whole.units) == 6
         handed.append(asked.__dict__["asked"])
