@@ -9,7 +9,7 @@ from jaxtyping import Array, Float, PyTree
 
 from dgd.choice.offers import Offers
 from dgd.choice.scales import Scales
-from dgd.choice.utility import Utility
+from dgd.choice.utility import Choice, Utility
 from dgd.model.population.population import AbstractPopulation
 
 
@@ -40,7 +40,7 @@ class ChoiceDemand(eqx.Module):
     def shares(self, offers: Offers) -> Shares:
         """Shares of every product and of the outside option in every market."""
         points, weight = self._weighted_nodes(offers)
-        choice = self.utility.choice(self.scales.scaled(offers), points)
+        choice = self.choice(offers, points)
         return Shares(
             jnp.einsum("mjgi,mgi->mj", choice.products, weight),
             jnp.einsum("mgi,mgi->m", choice.outside, weight),
@@ -56,7 +56,7 @@ class ChoiceDemand(eqx.Module):
         automatic differentiation would pass through the softmax once for every price.
         """
         points, weight = self._weighted_nodes(offers)
-        choice = self.utility.choice(self.scales.scaled(offers), points)
+        choice = self.choice(offers, points)
         weight = weight * self.price_sensitivity(points)[None]
         moved = choice.products * weight[:, None]
         own = jnp.expand_dims(jnp.eye(moved.shape[1]), 0) * moved.sum((2, 3))[..., None]
@@ -75,9 +75,13 @@ class ChoiceDemand(eqx.Module):
         cohorts and nodes.
         """
         points, weight = self._weighted_nodes(offers)
-        log_sum = self.utility.choice(self.scales.scaled(offers), points).log_sum
+        log_sum = self.choice(offers, points).log_sum
         money = jnp.broadcast_to(self.price_sensitivity(points)[None], log_sum.shape)
         return weight * log_sum / money
+
+    def choice(self, offers: Offers, points: Float[Array, "cohort node dim"]) -> Choice:
+        """Probabilities at every point."""
+        return self.utility.choice(self.scales.scaled(offers), points)
 
     def _weighted_nodes(
         self, offers: Offers

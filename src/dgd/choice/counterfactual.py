@@ -116,6 +116,7 @@ def with_products(markets: Changed, offers: IntoFrame) -> Changed:
         _refuse_unknown(markets, refusing.number_rows(table), "offers", columns.market)
     rows = markets.rows()
     table = _with_keys_of(rows, table, "offers", columns.keys)
+    table = _beside(rows, table, columns)
     added = table.with_columns(pl.lit(True).alias(columns.available)).select(
         name for name in rows.columns if name != columns.count
     )
@@ -131,6 +132,19 @@ def with_products(markets: Changed, offers: IntoFrame) -> Changed:
         )
     kept = rows.join(added.select(columns.keys), on=columns.keys, how="anti", maintain_order="left")
     return _remade(markets, pl.concat([kept.select(added.columns), added]))
+
+
+def _beside(rows: pl.DataFrame, table: pl.DataFrame, columns: OfferColumns) -> pl.DataFrame:
+    """What new offers take from their market, or need not say: nobody asks what moved a price
+    that is only thought of."""
+    unsaid = [name for name in columns.instruments if name not in table.columns]
+    table = table.with_columns(pl.lit(0.0).alias(name) for name in unsaid)
+    shared = [name for name in columns.per_market if name not in table.columns]
+    if shared:
+        of_market = rows.group_by(columns.market).agg(pl.col(shared).first())
+        table = table.join(of_market, on=columns.market, how="left", maintain_order="left")
+    refusing.require_columns(table, "offers", columns.marks)
+    return table
 
 
 def without_products(

@@ -42,24 +42,26 @@ class Demand:
 
     parameters: tuple[ChoiceDemand, ...]
     markets: Markets
+    offers: Offers | None = None
+    """The markets as the parameters see them; without it, their columns alone."""
 
     @cached_property
     def shares(self) -> Shares:
         with computing():
-            offers = Offers.of(self.markets)
+            offers = self._offers
             return Shares(*_mean(shares(model, offers) for model in self.parameters))
 
     @cached_property
     def price_derivatives(self) -> PriceDerivatives:
         with computing():
-            offers = Offers.of(self.markets)
+            offers = self._offers
             return PriceDerivatives(*_mean(price_derivatives(m, offers) for m in self.parameters))
 
     @cached_property
     def surplus_at_nodes(self) -> Float[np.ndarray, "seed market cohort node"]:
         """What each node adds to the consumer surplus of one opportunity, in money."""
         with computing():
-            offers = Offers.of(self.markets)
+            offers = self._offers
             parts = [np.asarray(surplus_at_nodes(model, offers)) for model in self.parameters]
         return np.stack(parts)
 
@@ -152,6 +154,10 @@ class Demand:
                 pl.Series("surplus", self.surplus * markets.size),
             ]
         )
+
+    @property
+    def _offers(self) -> Offers:
+        return Offers.of(self.markets) if self.offers is None else self.offers
 
     def _available_pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         available = self.markets.available

@@ -5,7 +5,7 @@ tables, checked when they are made, and never change.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from narwhals.typing import IntoFrame
 
 from dgd.choice import counterfactual
 from dgd.choice.grids import offer_grids
+from dgd.choice.marks import Marks
 from dgd.choice.offer_table import CONSTANT, OfferColumns, check_names, read_offers
 from dgd.choice.sizes import PerMarket, cohort_sizes, opportunities
 from dgd.errors import InputError
@@ -40,7 +41,7 @@ class Markets:
     attributes: Float[np.ndarray, "market slot attribute"]
     """x: what is known of the product in this market."""
     count: Float[np.ndarray, "market slot"]
-    """How many bought the product; 0 throughout where nothing was counted."""
+    """How many bought the product, or how much; 0 throughout where nothing was counted."""
     size: Float[np.ndarray, " market"]
     """Choice opportunities: everyone who could have bought, buyers included."""
     cohort_size: Float[np.ndarray, "market cohort"]
@@ -52,6 +53,14 @@ class Markets:
     columns: OfferColumns
     kind: str
     """The kind of frame the user handed over."""
+    has_outside: bool = True
+    """Whether anyone could buy nothing."""
+    instruments: Float[np.ndarray, "market slot instrument"] = field(
+        default_factory=lambda: np.zeros((0, 0, 0))
+    )
+    """What moves prices and nothing else."""
+    marks: Mapping[str, Marks] = field(default_factory=dict)
+    """Labels beside the offers, by the name of their column."""
 
     @classmethod
     def from_table(
@@ -63,12 +72,19 @@ class Markets:
         product: str = "product",
         price: str = "price",
         count: str | None = "count",
+        share: str | None = None,
         available: str | None = None,
-        outside: PerMarket | None = None,
+        outside: PerMarket | bool | None = None,
         market_size: PerMarket | None = None,
         sizes: IntoFrame | Mapping[Label, float] | None = None,
         cohort: str = "cohort",
         constant: bool = True,
+        instruments: Sequence[str] = (),
+        absorb: Sequence[str] = (),
+        firm: str | None = None,
+        household: str | None = None,
+        period: str | None = None,
+        place: str | None = None,
     ) -> "Markets":
         """Read a long table: one row per market and product.
 
@@ -78,25 +94,42 @@ class Markets:
             market: the column of market labels.
             product: the column of product labels.
             price: the column of what a buyer pays.
-            count: how many bought the product, or `None` for markets whose sales are not
-                known: they can be predicted, not fitted.
+            count: how many bought the product, or how much was sold where sales have
+                fractions; `None` for markets whose sales are not known: they can be predicted,
+                not fitted.
+            share: the column of market shares, where a table has them instead of counts.
             available: a 0/1 column; without it every row could be bought. An unavailable
                 product needs no price.
             outside: how many bought nothing. A column that is constant within a market,
                 `{market: number}`, one number for all, or a table with the market and a
-                column `outside`.
+                column `outside`. `False` where everyone chose one of the products.
             market_size: how many could have bought, given likewise instead of `outside`.
-                Without counts it may be left out: every market is then one opportunity,
-                and predicted counts are shares.
+                Without counts, and with shares, it may be left out: every market is then one
+                opportunity, and predicted counts are shares.
             sizes: the cohorts' reference sizes n, as `{cohort: size}` or a table with
                 `cohort` and `size` (and `market` where sizes differ); one cohort without it.
             cohort: the cohort column of `sizes`.
             constant: adds the attribute "constant", 1 for every product, so that the value
                 of buying at all is learned beside the other attributes. The outside option
                 is fixed at zero; without a constant, attributes and price alone must explain
-                how many buy.
+                how many buy. Where there is no outside option there is no constant either.
+            instruments: columns that move prices and are nothing buyers look at, such as
+                costs: with them prices may follow what is known to sellers alone.
+            absorb: columns of labels, such as the product or a city, of which each has an
+                effect of its own that everyone values alike.
+            firm: the column of who sets the price, for costs, markups and mergers.
+            household: the column of who chose, where markets are the repeated choices of
+                households: a household keeps its tastes from one choice to the next.
+            period: the column of when the market was, in order, for `dynamics="feedback"`.
+            place: the column of where it was: each place carries its own experience.
         """
-        columns = OfferColumns(market, product, price, count, available or "available", cohort)
+        counted = count if share is None else share
+        columns = OfferColumns(
+            market, product, price, counted, available or "available", cohort, share is not None,
+            firm, household, period, place, tuple(absorb), tuple(instruments),
+        )  # fmt: skip
+        has_outside = outside is not False
+        constant = constant and has_outside
         check_names(columns, attributes, constant)
         offers, kind = to_polars(table, "table")
         if available is None:
@@ -108,9 +141,13 @@ class Markets:
         cohorts, cohort_size = cohort_sizes(sizes, columns, labels)
         per_market = refusing.number_rows(offers.with_columns(rows[market]))
         sales = grids["count"].sum(1)
+        size = opportunities(per_market, columns, labels, sales, outside, market_size)
+        if columns.shares:
+            grids["count"] = grids["count"] * size[:, None]
         return cls(
             **grids,
-            size=opportunities(per_market, columns, labels, sales, outside, market_size),
+            size=size,
+            has_outside=has_outside,
             cohort_size=cohort_size,
             markets=labels,
             attribute_names=names,
@@ -127,7 +164,12 @@ class Markets:
     @property
     def has_constant(self) -> bool:
         """Whether the first attribute is the constant, the value of buying at all."""
-        return self.attribute_names[0] == CONSTANT
+        return self.attribute_names[:1] == (CONSTANT,)
+
+    @property
+    def whole(self) -> bool:
+        """Whether sales are counts of people; volumes and shares have fractions."""
+        return not self.columns.shares and bool((self.count == np.floor(self.count)).all())
 
     @property
     def given_attributes(self) -> list[str]:
@@ -142,7 +184,7 @@ class Markets:
     @property
     def outside(self) -> Float[np.ndarray, " market"]:
         """How many bought nothing."""
-        return self.size - self.sales
+        return np.maximum(self.size - self.sales, 0.0)
 
     @property
     def listed(self) -> Bool[np.ndarray, "market slot"]:
@@ -168,10 +210,11 @@ class Markets:
             raise InputError("no market was named; name at least one.")
         indices = np.array([order[label] for label in labels])
         width = int(self.listed[indices].sum(1).max())
-        grids = ("product", "price", "available", "attributes", "count")
+        grids = ("product", "price", "available", "attributes", "count", "instruments")
         return replace(
             self,
             **{name: getattr(self, name)[indices, :width] for name in grids},
+            marks={name: marks.at(indices, width) for name, marks in self.marks.items()},
             size=self.size[indices],
             cohort_size=self.cohort_size[indices],
             markets=tuple(self.markets[index] for index in indices),
@@ -179,7 +222,7 @@ class Markets:
 
     def refuse_different(self, other: "Markets", name: str) -> None:
         """Refuse `other` markets that do not speak of the same attributes and cohorts."""
-        for fact in ("attribute_names", "cohorts"):
+        for fact in ("attribute_names", "cohorts", "has_outside"):
             if getattr(other, fact) != getattr(self, fact):
                 raise InputError(
                     f"{fact} of {name} are {getattr(other, fact)}, not {getattr(self, fact)}; "
@@ -247,11 +290,21 @@ class Markets:
                     for a, name in enumerate(self.attribute_names)
                     if name != CONSTANT
                 ),
+                *(
+                    pl.Series(name, self.instruments[market, slot, z])
+                    for z, name in enumerate(self.columns.instruments)
+                ),
+                *(
+                    pl.Series(name, [marks.labels[i] for i in marks.index[market, slot]])
+                    for name, marks in self.marks.items()
+                    if name not in self.columns.keys
+                ),
             ]
         )
         if self.columns.count is None:
             return table
-        return table.with_columns(pl.Series(self.columns.count, self.count[market, slot]))
+        sold = self.count[market, slot] / (self.size[market] if self.columns.shares else 1.0)
+        return table.with_columns(pl.Series(self.columns.count, sold))
 
     def to_frame(self, kind: str | None = None) -> Any:
         """The rows as a frame of the kind the user handed over."""

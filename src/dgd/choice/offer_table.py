@@ -6,6 +6,7 @@ says what to do. Nothing is dropped or repaired.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import polars as pl
 
@@ -33,10 +34,35 @@ class OfferColumns:
     """`None` where nothing has been counted yet."""
     available: str = "available"
     cohort: str = "cohort"
+    shares: bool = False
+    """Whether the column of counts holds shares of the market instead."""
+    firm: str | None = None
+    """Who sets the price."""
+    household: str | None = None
+    """Whose repeated choices the markets are."""
+    period: str | None = None
+    """When the market was, where markets follow each other."""
+    place: str | None = None
+    """Where it was: a place carries its own experience from period to period."""
+    absorb: tuple[str, ...] = ()
+    """Columns of which every label has an effect of its own."""
+    instruments: tuple[str, ...] = ()
+    """Columns that move prices and nothing else."""
 
     @property
     def keys(self) -> list[str]:
         return [self.market, self.product]
+
+    @property
+    def per_market(self) -> list[str]:
+        """Columns of labels that all rows of a market share."""
+        return [name for name in (self.household, self.period, self.place) if name is not None]
+
+    @property
+    def marks(self) -> list[str]:
+        """Columns of labels beside market and product, each once."""
+        firm = [] if self.firm is None else [self.firm]
+        return list(dict.fromkeys([*firm, *self.per_market, *self.absorb]))
 
     @property
     def taken(self) -> list[str]:
@@ -47,14 +73,27 @@ class OfferColumns:
 def check_names(columns: OfferColumns, attributes: Sequence[str], constant: bool) -> None:
     """Refuse column names that are repeated or in use, before any table is read."""
     refusing.refuse_text(attributes, "attributes")
-    if not attributes and not constant:
+    if not attributes and not constant and not columns.absorb:
         raise InputError("attributes is empty; name at least one column or keep constant=True.")
     refusing.refuse_repeated(attributes, "attributes")
+    refusing.refuse_repeated(columns.instruments, "instruments")
+    refusing.refuse_repeated(columns.absorb, "absorb")
+    known = [name for name in columns.instruments if name in attributes]
+    if known:
+        raise InputError(
+            f'instruments names "{known[0]}", which is an attribute; attributes explain prices '
+            "already: an instrument moves prices and is nothing that buyers look at."
+        )
     if CONSTANT in attributes:
         raise InputError(
             f'attributes names "{CONSTANT}", which is dgd\'s own; leave it out and let dgd '
             "add it, or rename the column."
         )
+    for given, names in (("instruments", columns.instruments), ("absorb", columns.absorb)):
+        reserved = columns.taken[2:] if given == "absorb" else columns.taken
+        used = [name for name in names if name in reserved]
+        if used:
+            raise InputError(f'{given} names "{used[0]}", which is in use; name another column.')
     taken = [name for name in attributes if name in columns.taken]
     if taken:
         raise InputError(f'attributes names "{taken[0]}", which is in use; rename that column.')
@@ -75,10 +114,12 @@ def read_offers(
     table = _read_available(table, name, columns)
     _refuse_empty_markets(table, name, columns)
     table = _read_prices(table, name, columns)
-    for attribute in attributes:
+    for attribute in (*attributes, *columns.instruments):
         table = checks.read_values(table, name, attribute, columns.keys)
+    for mark in columns.marks:
+        table = _read_mark(table, name, mark, columns)
     if columns.count is not None:
-        table = checks.read_counts(table, name, columns.count, columns.keys)
+        table = _read_sales(table, name, columns.count, columns)
         refusing.refuse(
             table, name, columns.count,
             ~pl.col(columns.available) & (pl.col(columns.count) > 0),
@@ -89,14 +130,44 @@ def read_offers(
     refusing.refuse_duplicates(table, name, columns.keys, "an offer")
     counted = [] if columns.count is None else [columns.count]
     kept = [*columns.keys, columns.price, columns.available, *attributes, *counted]
-    return table.select(*kept, ROW)
+    beside = [*columns.instruments, *columns.marks]
+    return table.select(*dict.fromkeys([*kept, *beside]), ROW)
+
+
+def _read_sales(table: pl.DataFrame, name: str, column: str, columns: OfferColumns) -> pl.DataFrame:
+    """How much was sold: counts, volumes with fractions, or shares of the market."""
+    table = checks.read_values(table, name, column, columns.keys)
+    value = pl.col(column)
+    low = "is negative; sales start at 0."
+    refusing.refuse(table, name, column, value < 0, low, columns.keys)
+    if columns.shares:
+        high = "is above 1; shares are parts of everyone who could have bought."
+        refusing.refuse(table, name, column, value > 1, high, columns.keys)
+    else:
+        high = "is too large to be a count; correct it."
+        refusing.refuse(table, name, column, value > checks.LARGEST_COUNT, high, columns.keys)
+    return table
+
+
+def _read_mark(table: pl.DataFrame, name: str, column: str, columns: OfferColumns) -> pl.DataFrame:
+    """Labels in every row of `column`; those of a market are one where they speak of it."""
+    table = _read_label(table, name, column)
+    if column in columns.per_market:
+        differ = pl.col(column) != pl.col(column).first().over(columns.market)
+        way_out = "is not what the market's first row has; give all rows of a market the same."
+        refusing.refuse(table, name, column, differ, way_out, columns.keys)
+    return table
+
+
+def _read_label(table: pl.DataFrame, name: str, column: str) -> pl.DataFrame:
+    checks.read_labels(table, name, column)
+    if table.schema[column].is_integer() or table.schema[column] == pl.String:
+        return table
+    return table.with_columns(pl.col(column).cast(pl.String))
 
 
 def _read_keys(table: pl.DataFrame, name: str, columns: OfferColumns) -> pl.DataFrame:
-    for column in columns.keys:
-        checks.read_labels(table, name, column)
-        if not (table.schema[column].is_integer() or table.schema[column] == pl.String):
-            table = table.with_columns(pl.col(column).cast(pl.String))
+    table = reduce(lambda read, key: _read_label(read, name, key), columns.keys, table)
     if table.schema[columns.product] == pl.String:
         refusing.refuse(
             table, name, columns.product, pl.col(columns.product) == OUTSIDE,

@@ -37,6 +37,7 @@ class Scales(NamedTuple):
             center[0], spread[0] = 0.0, 1.0
         else:
             center, spread = np.zeros_like(center), np.sqrt((known**2).mean(0))
+        spread = np.where(spread > 0, spread, 1.0)
         prices = markets.price[markets.available]
         return Scales(
             jnp.asarray(center), jnp.asarray(spread), jnp.asarray(np.sqrt((prices**2).mean()))
@@ -53,4 +54,6 @@ class Scales(NamedTuple):
     ) -> Float[Array, "cohort node attribute"]:
         """Tastes per unit of each attribute; the constant, which comes first, takes the shift."""
         tastes = scaled / jnp.broadcast_to(self.spread, scaled.shape)
+        if not scaled.shape[-1]:
+            return tastes
         return tastes.at[..., 0].add(-(tastes @ self.center))

@@ -24,11 +24,15 @@ def opportunities(
     columns: OfferColumns,
     markets: Sequence[Label],
     sales: Float[np.ndarray, " market"],
-    outside: PerMarket | None,
+    outside: PerMarket | bool | None,
     market_size: PerMarket | None,
 ) -> Float[np.ndarray, " market"]:
     """How many could have bought in each market, from whichever of the two was given."""
     counted = columns.count is not None
+    if outside is False:
+        return _all_choose(columns, markets, sales, market_size)
+    if columns.shares:
+        return _size_of_shares(columns, markets, sales, outside, market_size, offers)
     if outside is not None and market_size is not None:
         raise InputError(
             "both outside and market_size were given; one follows from the other: leave one out."
@@ -36,9 +40,7 @@ def opportunities(
     if outside is not None:
         if not counted:
             raise InputError("outside was given without counts; give market_size instead.")
-        nothing = market_values(outside, "outside", offers, columns, markets)
-        _refuse_fractions(nothing, "outside", markets)
-        size = sales + nothing
+        size = sales + market_values(outside, "outside", offers, columns, markets)
     elif market_size is not None:
         size = market_values(market_size, "market_size", offers, columns, markets)
     elif counted:
@@ -49,6 +51,51 @@ def opportunities(
     else:
         size = np.ones(len(markets))
     _refuse_small_markets(size, sales, markets)
+    return size
+
+
+def _all_choose(
+    columns: OfferColumns,
+    markets: Sequence[Label],
+    sales: Float[np.ndarray, " market"],
+    market_size: PerMarket | None,
+) -> Float[np.ndarray, " market"]:
+    """Opportunities where nobody could buy nothing: as many as were taken."""
+    if market_size is not None:
+        raise InputError(
+            "market_size was given with outside=False; where everyone buys, as many could have "
+            "bought as did: leave it out."
+        )
+    if columns.count is None:
+        return np.ones(len(markets))
+    _refuse_small_markets(sales, sales, markets)
+    return sales
+
+
+def _size_of_shares(
+    columns: OfferColumns,
+    markets: Sequence[Label],
+    shares: Float[np.ndarray, " market"],
+    outside: PerMarket | None,
+    market_size: PerMarket | None,
+    offers: pl.DataFrame,
+) -> Float[np.ndarray, " market"]:
+    """One opportunity in every market, unless sizes say otherwise; shares cannot exceed it."""
+    if outside is not None:
+        raise InputError(
+            "outside was given with shares; what the shares of a market leave is the part that "
+            "bought nothing: leave it out."
+        )
+    over = np.flatnonzero(shares > 1 + 1e-9)
+    if len(over):
+        raise InputError(
+            f"market {markets[over[0]]}, {columns.count}: shares add up to {shares[over[0]]:g}; "
+            "they are parts of everyone who could have bought: correct them."
+        )
+    size = np.ones(len(markets))
+    if market_size is not None:
+        size = market_values(market_size, "market_size", offers, columns, markets)
+        _refuse_small_markets(size, 0 * size, markets)
     return size
 
 
@@ -100,17 +147,6 @@ def _one_per_market(offers: pl.DataFrame, column: str, columns: OfferColumns) ->
             "of a market the same value."
         )
     return distinct.select(ROW, columns.market, column)
-
-
-def _refuse_fractions(
-    values: Float[np.ndarray, " market"], name: str, markets: Sequence[Label]
-) -> None:
-    broken = np.flatnonzero(values != np.floor(values))
-    if len(broken):
-        raise InputError(
-            f"market {markets[broken[0]]}, {name}: {values[broken[0]]:g} is not whole; "
-            "counts are whole."
-        )
 
 
 def _refuse_small_markets(

@@ -6,13 +6,16 @@ from typing import Any
 import numpy as np
 
 from dgd.choice.markets import Markets
+from dgd.choice.marks import Marks
 from dgd.choice.offer_table import OfferColumns
 from dgd.files import declared
 from dgd.files.tensors import Tensors
 from dgd.tables.checks import LARGEST_COUNT, LARGEST_VALUE
 from dgd.tables.frames import EAGER_KINDS
 
-GRIDS = ("product", "price", "available", "attributes", "count", "size", "cohort_size")
+GRIDS = (
+    "product", "price", "available", "attributes", "count", "size", "cohort_size", "instruments",
+)  # fmt: skip
 LABELS = ("markets", "products", "attribute_names", "cohorts")
 
 
@@ -22,8 +25,12 @@ def markets_stored(markets: Markets) -> tuple[dict[str, Any], Tensors]:
         **{name: getattr(markets, name) for name in LABELS},
         "columns": asdict(markets.columns),
         "kind": markets.kind,
+        "has_outside": markets.has_outside,
+        "marks": {name: marks.labels for name, marks in markets.marks.items()},
     }
-    return facts, {f"markets/{name}": getattr(markets, name) for name in GRIDS}
+    grids = {f"markets/{name}": getattr(markets, name) for name in GRIDS}
+    beside = {f"markets/marks/{name}": marks.index for name, marks in markets.marks.items()}
+    return facts, {**grids, **beside}
 
 
 def markets_from(facts: dict[str, Any], tensors: Tensors) -> Markets:
@@ -46,17 +53,55 @@ def markets_from(facts: dict[str, Any], tensors: Tensors) -> Markets:
             tensors, "markets/cohort_size", [markets, cohorts], 0, LARGEST_VALUE
         ),
     }
+    columns = _columns(facts)
+    grids["instruments"] = declared.tensor(
+        tensors,
+        "markets/instruments",
+        [*slots, len(columns.instruments)],
+        -LARGEST_VALUE,
+        LARGEST_VALUE,
+    )
     offered = (product >= 0) & ~np.isnan(grids["price"])
     if np.any(grids["available"] & ~offered) or np.any(grids["count"][~grids["available"]] > 0):
         raise ValueError("markets/available names what has no price, or not what was bought")
-    columns = _columns(facts)
-    kind = declared.choice(facts, "kind", EAGER_KINDS)
-    return Markets(**grids, **labels, columns=columns, kind=kind)
+    return Markets(
+        **grids,
+        **labels,
+        columns=columns,
+        kind=declared.choice(facts, "kind", EAGER_KINDS),
+        has_outside=declared.choice(facts, "has_outside", (True, False)),
+        marks=_marks(declared.part(facts, "marks"), tensors, columns, product),
+    )
+
+
+def _marks(
+    facts: dict[str, Any], tensors: Tensors, columns: OfferColumns, product: np.ndarray
+) -> dict[str, Marks]:
+    if set(facts) != set(columns.marks):
+        raise ValueError("marks are not those that columns name")
+    found = {}
+    for name in columns.marks:
+        labels = declared.labels(facts, name)
+        stored = f"markets/marks/{name}"
+        index = declared.tensor(tensors, stored, product.shape, -1, len(labels) - 1, "i")
+        if np.any((index < 0) != (product < 0)):
+            raise ValueError(f"{stored} marks what is not offered, or not what is")
+        found[name] = Marks(index, labels)
+    return found
+
+
+LISTS = ("absorb", "instruments")
+OPTIONAL = ("count", "firm", "household", "period", "place")
 
 
 def _columns(facts: dict[str, Any]) -> OfferColumns:
-    named = declared.part(facts, "columns")
-    counted = [name for key, name in named.items() if key != "count" or name is not None]
-    if not all(isinstance(name, str) for name in counted):
-        raise ValueError("columns are not all texts")
+    named = dict(declared.part(facts, "columns"))
+    for name in LISTS:
+        named[name] = declared.texts(named, name)
+    if not isinstance(named["shares"], bool):
+        raise TypeError("shares is neither yes nor no")
+    for key, name in named.items():
+        missing = name is None and key in OPTIONAL
+        if not (missing or isinstance(name, str) or key in (*LISTS, "shares")):
+            raise ValueError(f"column {key} is not a text")
     return OfferColumns(**named)

@@ -23,8 +23,10 @@ class Utility(eqx.Module):
     r"""Utilities linear in attributes, with tastes and price sensitivity moved by propensity.
 
     .. math:: V_b(u) = x_b^T \beta_C + u^T W_C^T x_b - price_b \, softplus(a_C + v_C^T u)
+        + \sum_l \phi_{l(b)} + \lambda q_b
 
     Buying nothing has utility zero, and softplus keeps every price sensitivity positive.
+    Effects phi of absorbed labels and quality q are valued alike by everyone.
     """
 
     attribute_effect: Float[Array, " attribute"]
@@ -35,6 +37,10 @@ class Utility(eqx.Module):
     """a_C."""
     price_loading: Float[Array, " dim"]
     """v_C: how propensity moves price sensitivity."""
+    level_effect: Float[Array, " level"] = eqx.field(default_factory=lambda: jnp.zeros(0))
+    """phi: what each label of an absorbed column adds."""
+    quality_effect: Float[Array, ""] = eqx.field(default_factory=lambda: jnp.ones(()))
+    """lambda: what one unit of the offers' own quality adds."""
 
     def tastes(
         self, points: Float[Array, "cohort node dim"]
@@ -56,22 +62,32 @@ class Utility(eqx.Module):
         )
         known = jnp.concatenate([offers.attributes, offers.price[..., None]], -1)
         utility = jnp.tensordot(known, coefficients, [[-1], [-1]])
-        return available_softmax(utility, offers.available)
+        alike = jnp.broadcast_to(self._alike(offers)[..., None, None], utility.shape)
+        return available_softmax(utility + alike, offers.available, offers.outside)
+
+    def _alike(self, offers: Offers) -> Float[Array, "market slot"]:
+        """What an offer is worth to everyone beside its attributes."""
+        effect = jnp.concatenate([self.level_effect, jnp.zeros(1)])
+        return effect[offers.levels].sum(-1) + self.quality_effect * offers.quality
 
 
 def available_softmax(
-    utility: Float[Array, "market slot cohort node"], available: Bool[Array, "market slot"]
+    utility: Float[Array, "market slot cohort node"],
+    available: Bool[Array, "market slot"],
+    outside: Float[Array, " market"],
 ) -> Choice:
-    r"""Softmax over available products and an outside option at zero.
+    r"""Softmax over available products and, where there is one, an outside option at zero.
 
     .. math:: p(b) = e^{V_b - m} / (e^{-m} + \sum_{b' \in A} e^{V_{b'} - m})
 
-    with m the largest utility on offer, zero included, so that no exponential overflows.
+    with m the largest utility on offer, so that no exponential overflows.
     """
     open_to = jnp.broadcast_to(available[..., None, None], utility.shape)
     utility = jnp.where(open_to, utility, -jnp.inf)
-    largest = jax.lax.stop_gradient(jnp.maximum(utility.max(1), 0.0))
+    least = jnp.where(outside > 0, 0.0, -jnp.inf)[:, None, None]
+    largest = jnp.maximum(utility.max(1), jnp.broadcast_to(least, utility.max(1).shape))
+    largest = jax.lax.stop_gradient(largest)
     relative = jnp.exp(utility - largest[:, None])
-    nothing = jnp.exp(-largest)
+    nothing = jnp.exp(-largest) * jnp.broadcast_to(outside[:, None, None], largest.shape)
     total = nothing + relative.sum(1)
     return Choice(relative / total[:, None], nothing / total, largest + jnp.log(total))
