@@ -45,7 +45,7 @@ class FittedOffers:
             marks = markets.marks[name]
             place = np.array([known.get(label, 0) for label in marks.labels] + [0]) - 1
             place = np.where(place >= 0, place + first, -1)
-            found.append(place[marks.index])
+            found.append(place[marks.code])
             first += len(known) - 1
         shape = markets.price.shape
         return np.stack(found, -1) if found else np.zeros((*shape, 0), np.int64)

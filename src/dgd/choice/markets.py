@@ -295,7 +295,7 @@ class Markets:
                     for z, name in enumerate(self.columns.instruments)
                 ),
                 *(
-                    pl.Series(name, [marks.labels[i] for i in marks.index[market, slot]])
+                    pl.Series(name, [marks.labels[i] for i in marks.code[market, slot]])
                     for name, marks in self.marks.items()
                     if name not in self.columns.keys
                 ),

@@ -13,18 +13,18 @@ from dgd.tables.labels import Label
 class Marks(NamedTuple):
     """One column of labels, spread over markets and slots."""
 
-    index: Int[np.ndarray, "market slot"]
+    code: Int[np.ndarray, "market slot"]
     """Which of `labels` the offer has; -1 where a slot holds no product."""
     labels: tuple[Label, ...]
 
     @property
     def of_market(self) -> Int[np.ndarray, " market"]:
         """The label of every market, where a market has one only."""
-        return np.asarray(self.index[:, 0])
+        return np.asarray(self.code[:, 0])
 
     def at(self, markets: np.ndarray, width: int) -> "Marks":
         """The marks of some markets."""
-        return Marks(self.index[markets, :width], self.labels)
+        return Marks(self.code[markets, :width], self.labels)
 
 
 def label_codes(column: pl.Series) -> tuple[np.ndarray, tuple[Label, ...]]:

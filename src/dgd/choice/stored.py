@@ -29,7 +29,7 @@ def markets_stored(markets: Markets) -> tuple[dict[str, Any], Tensors]:
         "marks": {name: marks.labels for name, marks in markets.marks.items()},
     }
     grids = {f"markets/{name}": getattr(markets, name) for name in GRIDS}
-    beside = {f"markets/marks/{name}": marks.index for name, marks in markets.marks.items()}
+    beside = {f"markets/marks/{name}": marks.code for name, marks in markets.marks.items()}
     return facts, {**grids, **beside}
 
 
