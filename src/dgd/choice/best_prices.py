@@ -6,7 +6,9 @@ import numpy as np
 import polars as pl
 from jaxtyping import Float
 
+from dgd.choice.demand_curves import slots_of
 from dgd.choice.markets import Markets
+from dgd.choice.product_labels import label_column
 from dgd.errors import InputError
 from dgd.tables.labels import Label
 
@@ -15,7 +17,7 @@ TRIED = 15
 OWN, ALL = "revenue", "revenue of all"
 
 Curve = Callable[[Label, Float[np.ndarray, " price"]], pl.DataFrame]
-"""What a product's prices bring: the table of `ChoiceFit.demand_curve`."""
+"""What a product's prices bring: the table of `demand_curve_table`."""
 
 
 def best_prices_table(
@@ -38,24 +40,23 @@ def best_prices_table(
                 best, then = usual, now
             gain = 100 * (then / now - 1) if now > 0 else None
             edge = bool(np.isclose(best, coarse[[0, -1]]).any())
-            rows.append((str(product), aim, usual, best, gain, edge))
+            rows.append((markets.products.index(product), aim, usual, best, gain, edge))
     schema = {
-        "product": pl.String,
+        "product": pl.Int64,
         "aim": pl.String,
         "usual price": pl.Float64,
         "best price": pl.Float64,
         "gain percent": pl.Float64,
         "at the edge": pl.Boolean,
     }
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    table = pl.DataFrame(rows, schema=schema, orient="row")
+    places = table["product"].to_numpy()
+    return table.with_columns(label_column("product", markets.products, places))
 
 
 def offered(markets: Markets, product: Label) -> Float[np.ndarray, " offer"]:
     """The prices at which `product` could be bought."""
-    if product not in markets.products:
-        raise InputError(f"product {product!r} is not in the markets; correct the label.")
-    own = markets.product == markets.products.index(product)
-    seen = markets.price[own & markets.available]
+    seen = markets.price[slots_of(markets, product) & markets.available]
     if not len(seen):
         raise InputError(f"product {product!r} is not available in any market; leave it out.")
     return np.asarray(seen)

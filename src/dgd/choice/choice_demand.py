@@ -39,12 +39,8 @@ class ChoiceDemand(eqx.Module):
 
     def shares(self, offers: Offers) -> Shares:
         """Shares of every product and of the outside option in every market."""
-        points, weight = self._weighted_nodes(offers)
-        choice = self.choice(offers, points)
-        return Shares(
-            jnp.einsum("mjgi,mgi->mj", choice.products, weight),
-            jnp.einsum("mgi,mgi->m", choice.outside, weight),
-        )
+        points, weight = self.weighted_nodes(offers)
+        return summed(self.choice(offers, points), weight)
 
     def price_derivatives(self, offers: Offers) -> PriceDerivatives:
         r"""The derivative of every share with respect to every price of its market.
@@ -55,9 +51,9 @@ class ChoiceDemand(eqx.Module):
         Written out rather than differentiated: this is one matrix product a market, where
         automatic differentiation would pass through the softmax once for every price.
         """
-        points, weight = self._weighted_nodes(offers)
+        points, weight = self.weighted_nodes(offers)
         choice = self.choice(offers, points)
-        weight = weight * self.price_sensitivity(points)[None]
+        weight = weight * self._money(choice, weight.shape)
         moved = choice.products * weight[:, None]
         own = jnp.expand_dims(jnp.eye(moved.shape[1]), 0) * moved.sum((2, 3))[..., None]
         return PriceDerivatives(
@@ -74,16 +70,19 @@ class ChoiceDemand(eqx.Module):
         where alpha is the price sensitivity in the user's units; the surplus is the sum over
         cohorts and nodes.
         """
-        points, weight = self._weighted_nodes(offers)
-        log_sum = self.choice(offers, points).log_sum
-        money = jnp.broadcast_to(self.price_sensitivity(points)[None], log_sum.shape)
-        return weight * log_sum / money
+        points, weight = self.weighted_nodes(offers)
+        choice = self.choice(offers, points)
+        return weight * choice.log_sum / self._money(choice, weight.shape)
 
     def choice(self, offers: Offers, points: Float[Array, "cohort node dim"]) -> Choice:
         """Probabilities at every point."""
         return self.utility.choice(self.scales.scaled(offers), points)
 
-    def _weighted_nodes(
+    def _money(self, choice: Choice, shape: tuple[int, ...]) -> Float[Array, "market cohort node"]:
+        """What one unit of money takes from utility, in every market."""
+        return jnp.broadcast_to(choice.sensitivity / self.scales.price, shape)
+
+    def weighted_nodes(
         self, offers: Offers
     ) -> tuple[Float[Array, "cohort node dim"], Float[Array, "market cohort node"]]:
         """The support points, and what each weighs in each market; weights sum to one there."""
@@ -109,3 +108,11 @@ class ChoiceDemand(eqx.Module):
         fixed = jax.tree.map(lambda _: False, self.scales)
         parts = (self.population.trainable(), fixed)
         return eqx.tree_at(lambda m: (m.population, m.scales), everything, parts)
+
+
+def summed(choice: Choice, weight: Float[Array, "market cohort node"]) -> Shares:
+    """The shares of people who choose so and weigh so much."""
+    return Shares(
+        jnp.einsum("mjgi,mgi->mj", choice.products, weight),
+        jnp.einsum("mgi,mgi->m", choice.outside, weight),
+    )

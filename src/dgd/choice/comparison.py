@@ -1,5 +1,6 @@
 """What a change does: demand before and after, side by side."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,8 +9,9 @@ import polars as pl
 from jaxtyping import Float
 
 from dgd.choice.demand import Demand
-from dgd.choice.offer_table import OUTSIDE
+from dgd.choice.product_labels import are_numbers, is_outside, outside_named
 from dgd.choice.surplus import warn_of_careless
+from dgd.choice.uncertainty import with_ranges
 from dgd.errors import InputError, few
 from dgd.panel.grids import label_indices
 from dgd.tables.frames import from_polars
@@ -23,6 +25,10 @@ class Comparison:
 
     base: Demand
     changed: Demand
+    others: tuple["Comparison", ...] = ()
+    """The same for parameters that the counts allow as well."""
+    level: float = 90.0
+    """In how many of a hundred cases the range of a difference is to hold the truth."""
 
     def __post_init__(self) -> None:
         before, after = self.base.markets, self.changed.markets
@@ -36,9 +42,17 @@ class Comparison:
                 f"the changed markets name their keys {', '.join(after.columns.keys)}, the base "
                 f"{', '.join(before.columns.keys)}; make both the same way."
             )
+        if are_numbers(before.products) != are_numbers(after.products):
+            raise InputError(
+                f"the changed markets have products like {after.products[0]!r}, the base like "
+                f"{before.products[0]!r}; label both by texts or both by whole numbers."
+            )
 
     def products(self, kind: str | None = None) -> Any:
         """Price, share, count and revenue of every market and product, and buying nothing."""
+        return self._shown(Comparison._products, kind)
+
+    def _products(self) -> pl.DataFrame:
         before, after = (_by_product(demand) for demand in (self.base, self.changed))
         columns = self.base.markets.columns
         keys = [columns.market, columns.product]
@@ -47,6 +61,7 @@ class Comparison:
             on=[*keys, "measure"],
             how="full",
             coalesce=True,
+            nulls_equal=True,
             suffix=" new",
             maintain_order="left_right",
         )
@@ -57,7 +72,7 @@ class Comparison:
             pl.when(sold).then(pl.col(name).fill_null(0.0)).otherwise(pl.col(name)).alias(name)
             for name in ("value", "value new")
         )
-        return self._shown(table.with_columns(base, changed), kind)
+        return _with_difference(table.with_columns(base, changed))
 
     def payload(self) -> dict[str, Any]:
         """Every product, and all markets together, as plain values."""
@@ -70,18 +85,20 @@ class Comparison:
         """Products sold, revenue and consumer surplus of every market."""
         if not self._only_prices_change:
             warn_of_careless(self.base.parameters, self._surplus_gained)
-        return self._shown(self._by_market(), kind)
+        return self._shown(Comparison._markets, kind)
 
     def total(self, kind: str | None = None) -> Any:
         """Products sold, revenue and consumer surplus of all markets together."""
         if not self._only_prices_change:
             warn_of_careless(self.base.parameters, self._surplus_gained)
-        return from_polars(self._total(), kind or self.base.markets.kind)
+        return self._shown(Comparison._total, kind)
+
+    def _markets(self) -> pl.DataFrame:
+        return _with_difference(self._by_market())
 
     def _total(self) -> pl.DataFrame:
         table = self._by_market().group_by("measure", maintain_order=True)
-        found: pl.DataFrame = self._shown(table.agg(pl.col("value", "value new").sum()), "polars")
-        return found
+        return _with_difference(table.agg(pl.col("value", "value new").sum()))
 
     @property
     def _only_prices_change(self) -> bool:
@@ -105,7 +122,7 @@ class Comparison:
     def _repr_html_(self) -> str:
         tables = {
             "All markets together": self._total(),
-            "Every product": self.products("polars"),
+            "Every product": outside_named(self._products(), self.base.markets.columns.product),
         }
         return html_summary(repr(self), (), tables)
 
@@ -113,10 +130,18 @@ class Comparison:
         before, after = (_of_market(demand) for demand in (self.base, self.changed))
         return before.with_columns(after["value"].alias("value new"))
 
-    def _shown(self, table: pl.DataFrame, kind: str | None) -> Any:
-        difference = (pl.col("value new") - pl.col("value")).alias("difference")
-        table = table.with_columns(difference).rename({"value": "base", "value new": "changed"})
+    def _shown(self, made: Callable[["Comparison"], pl.DataFrame], kind: str | None) -> Any:
+        """What is `made` of the comparison, with ranges where others give them."""
+        table = made(self)
+        if self.others:
+            drawn = [made(one) for one in self.others]
+            table = with_ranges(table, drawn, ["difference"], self.level)
         return from_polars(table, kind or self.base.markets.kind)
+
+
+def _with_difference(table: pl.DataFrame) -> pl.DataFrame:
+    difference = (pl.col("value new") - pl.col("value")).alias("difference")
+    return table.with_columns(difference).rename({"value": "base", "value new": "changed"})
 
 
 def _by_product(demand: Demand) -> pl.DataFrame:
@@ -125,8 +150,8 @@ def _by_product(demand: Demand) -> pl.DataFrame:
     table = table.rename({columns.price: "price"})
     keys = [columns.market, columns.product]
     long = _long(table, keys, ["price", "share", "count", "revenue"])
-    priced = (pl.col(columns.product) != OUTSIDE) | pl.col("measure").is_in(["share", "count"])
-    return long.filter(priced)
+    nothing = is_outside(columns.product, demand.markets.products)
+    return long.filter(~nothing | pl.col("measure").is_in(["share", "count"]))
 
 
 def _of_market(demand: Demand) -> pl.DataFrame:

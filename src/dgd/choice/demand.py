@@ -16,8 +16,8 @@ from jaxtyping import Array, Float
 
 from dgd.choice.choice_demand import ChoiceDemand, PriceDerivatives, Shares
 from dgd.choice.markets import Markets
-from dgd.choice.offer_table import OUTSIDE
 from dgd.choice.offers import Offers
+from dgd.choice.product_labels import label_column
 from dgd.runtime import computing
 
 
@@ -71,11 +71,11 @@ class Demand:
         return np.asarray(self.surplus_at_nodes.sum((2, 3)).mean(0))
 
     def shares_table(self) -> pl.DataFrame:
-        """One row per market and product, and one for buying nothing: share and count."""
+        """One row per market and product: share and count; and one for buying nothing."""
         markets, columns = self.markets, self.markets.columns
         market, slot = np.nonzero(markets.listed)
-        everywhere = np.arange(len(markets.markets))
-        share = np.r_[self.shares.products[market, slot], self.shares.outside]
+        everywhere = np.arange(len(markets.markets) if markets.has_outside else 0)
+        share = np.r_[self.shares.products[market, slot], self.shares.outside[everywhere]]
         market_index = np.r_[market, everywhere]
         nothing = np.full(len(everywhere), np.nan)
         table = pl.DataFrame(
@@ -126,7 +126,7 @@ class Demand:
         market, to, product = self._available_pairs()
         other = to != product
         market, to, product = market[other], to[other], product[other]
-        left, leaving = np.nonzero(markets.available)
+        left, leaving = np.nonzero(markets.available & markets.has_outside)
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.r_[
                 -to_products[market, to, product] / own[market, product],
@@ -165,11 +165,8 @@ class Demand:
         return market, first, second
 
     def _products(self, name: str, indices: np.ndarray, outside: int = 0) -> pl.Series:
-        """Product labels, as text where `outside` rows for buying nothing follow them."""
-        labels: list[Any] = [self.markets.products[index] for index in indices]
-        if not outside:
-            return pl.Series(name, labels)
-        return pl.Series(name, [*map(str, labels), *[OUTSIDE] * outside])
+        """Product labels as the table has them, and `outside` rows for buying nothing."""
+        return label_column(name, self.markets.products, indices, outside)
 
 
 def _mean(parts: Iterable[tuple[Array, ...]]) -> tuple[Any, ...]:
@@ -179,4 +176,4 @@ def _mean(parts: Iterable[tuple[Array, ...]]) -> tuple[Any, ...]:
 
 
 def _market_labels(markets: Markets, indices: np.ndarray) -> pl.Series:
-    return pl.Series(markets.columns.market, [markets.markets[index] for index in indices])
+    return label_column(markets.columns.market, markets.markets, indices)

@@ -1,174 +1,120 @@
-"""ChoiceFit: what training left behind, ready to answer questions about demand."""
+"""ChoiceFit: what estimation left behind, ready to answer questions about demand."""
 
-import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
+import equinox as eqx
+import jax
 import numpy as np
 import polars as pl
+from jaxtyping import Float
 
-from dgd.choice.best_prices import best_prices_table
-from dgd.choice.comparison import Comparison
-from dgd.choice.demand import Demand
+from dgd.choice.estimation.bootstrap import resampled
+from dgd.choice.estimation.estimating import Estimate
+from dgd.choice.estimation.record import ALIKE, EstimationRecord
+from dgd.choice.fitted_offers import FittedOffers
 from dgd.choice.markets import Markets
-from dgd.choice.segments import choosers_table, segments_table
-from dgd.choice.settings import ChoiceSettings
-from dgd.choice.starting import ChoiceStart, first_demand
+from dgd.choice.questions import DemandQuestions
+from dgd.choice.settings import LIKELIHOOD, ChoiceSettings
+from dgd.choice.starting import ChoiceStart, estimated, first_demand
 from dgd.choice.stored import markets_from, markets_stored
-from dgd.choice.surplus import warn_of_careless
+from dgd.choice.uncertainty import DRAWS, Doubt
 from dgd.errors import InputError
 from dgd.files import declared
 from dgd.files.tensors import Tensors
 from dgd.learning.runs import Run
-from dgd.learning.trained import Trained, restored_runs
+from dgd.learning.trained import restored_runs
 from dgd.runtime import computing
 from dgd.tables.frames import from_polars
 from dgd.tables.labels import Label
 
-FAR = 0.5
-"""A price is far outside the training range when it lies beyond by so many of its widths."""
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ChoiceFit(Trained):
-    """A fitted choice model: one parameter set per seed, with the markets it was fitted on.
+class ChoiceFit(DemandQuestions):
+    """A fitted choice model, with the markets it was fitted on.
 
-    Tables are averages over the seeds. They are about the markets of the fit, or
-    others handed over as `markets`, and come in the kind of frame those came in,
-    or in `kind`.
+    With early stopping there is one parameter set per seed, and tables are averages over them;
+    otherwise there is one, at the top of the likelihood.
     """
 
     settings: ChoiceSettings
     markets: Markets
     """The markets handed to `fit`, those held out for validation included."""
     training: tuple[Label, ...]
-    """The labels of the markets trained on."""
+    """The labels of the markets that the parameters were learned from."""
     runs: tuple[Run, ...]
+    quality: Float[np.ndarray, "market slot"] | None = None
+    """What a first stage left of prices, or the quality that shares were inverted into."""
+    record: EstimationRecord | None = None
+    """How the estimate came about; early stopping has none."""
+    covariance: Float[np.ndarray, "parameter parameter"] | None = None
+    resampled: Float[np.ndarray, "draw parameter"] | None = None
 
     holds: ClassVar[str] = "choice fit"
+
+    @staticmethod
+    def of(found: Estimate) -> "ChoiceFit":
+        """What an estimation found."""
+        markets, quality = found.fitted.markets, found.fitted.quality
+        return ChoiceFit(
+            found.settings,
+            markets,
+            markets.markets,
+            (found.run,),
+            quality if quality.any() else None,
+            found.record,
+            found.covariance,
+        )
 
     @property
     def data(self) -> Markets:
         return self.markets
+
+    @cached_property
+    def fitted(self) -> FittedOffers:
+        """How markets become offers of this fit."""
+        if self.quality is None:
+            return FittedOffers.plain(self.markets)
+        return FittedOffers(self.markets, self.quality)
 
     @property
     def price_range(self) -> tuple[float, float]:
         """The lowest and highest price trained on."""
         return self.markets.select(self.training).price_range
 
-    def predict(self, markets: Markets | None = None, kind: str | None = None) -> Any:
-        """One row per market and product, and one for buying nothing: share and count.
+    @property
+    def alike(self) -> bool:
+        """Whether everyone is the same in this fit: then there are no types to speak of."""
+        return self.record is not None and self.record.chosen == ALIKE
 
-        Where a column names the outside option, product labels are text.
-        """
-        demand = self._demand(markets)
-        return from_polars(demand.shares_table(), kind or demand.markets.kind)
+    def bootstrapped(self, draws: int = DRAWS, seed: int = 1) -> "ChoiceFit":
+        """The same fit, its ranges taken from estimates on markets (or households) drawn anew
+        with replacement instead of from the sandwich."""
+        with computing():
+            demand = self.parameters[0]
+            found = resampled(self.settings, self.fitted, demand, self.alike, draws, seed)
+        return replace(self, resampled=found)
 
-    def elasticities(self, markets: Markets | None = None, kind: str | None = None) -> Any:
-        """One row per market, product and price: by how many percent the product's share moves
-        when the price of `price of` rises by one percent."""
-        demand = self._demand(markets)
-        return from_polars(demand.elasticities_table(), kind or demand.markets.kind)
-
-    def diversion(self, markets: Markets | None = None, kind: str | None = None) -> Any:
-        """One row per market, product and alternative: which part of the buyers a product loses
-        to a higher price go `to` the alternative."""
-        demand = self._demand(markets)
-        return from_polars(demand.diversion_table(), kind or demand.markets.kind)
-
-    def consumer_surplus(self, markets: Markets | None = None, kind: str | None = None) -> Any:
-        """One row per market: what having these offers is worth to its people, in money.
-
-        The level leans on the people who mind prices least, about whom the data say least;
-        decide by the difference between two offers (`compare`).
-        """
-        demand = self._demand(markets)
-        warn_of_careless(demand.parameters, demand.surplus_at_nodes)
-        return from_polars(demand.surplus_table(), kind or demand.markets.kind)
-
-    def compare(self, changed: Markets, base: Markets | None = None) -> Comparison:
-        """Demand, revenue and surplus before and after a change.
-
-        Args:
-            changed: the markets as they might be, made by their `with_...` methods.
-            base: the markets to hold them against; without it, those of the fit.
-        """
-        return Comparison(self._demand(base), self._demand(changed))
-
-    def demand_curve(
-        self,
-        product: Label,
-        prices: Sequence[float] | np.ndarray,
-        markets: Markets | None = None,
-        kind: str | None = None,
-    ) -> Any:
-        """One row per price: the product's count and revenue, and those of all products.
-
-        Args:
-            product: whose price moves, in every market that lists it; all others stay.
-            prices: the prices to try.
-            markets: where they are asked; without it, in the markets of the fit.
-            kind: the kind of frame, if another than that of the markets.
-        """
-        markets = markets or self.markets
-        if not len(prices):
-            raise InputError("prices is empty; give the prices to try.")
-        ends = [markets.with_prices({product: float(end)}) for end in (min(prices), max(prices))]
-        for end in ends:
-            self._warn_of_far_prices(end)
-        columns, rows = markets.columns, []
-        for price in prices:
-            asked = markets.with_prices({product: float(price)})
-            table = Demand(self.parameters, asked).shares_table().drop_nulls(columns.price)
-            revenue = pl.col(columns.price) * pl.col("count")
-            own = pl.col(columns.product) == str(product)
-            rows.append(
-                table.select(
-                    pl.lit(float(price)).alias("price"),
-                    pl.col("count").filter(own).sum().alias("count"),
-                    revenue.filter(own).sum().alias("revenue"),
-                    pl.col("count").sum().alias("count of all"),
-                    revenue.sum().alias("revenue of all"),
-                )
+    @cached_property
+    def doubt(self) -> Doubt:
+        """What was estimated, and how sure it is."""
+        if self.covariance is None:
+            raise InputError(
+                f'the fit was made with method="{self.settings.method}", which says nothing about '
+                f'sampling: fit with method="{LIKELIHOOD}" for standard errors and ranges.'
             )
-        return from_polars(pl.concat(rows), kind or markets.kind)
+        with computing():
+            demand = self.parameters[0]
+            free = estimated(demand, self.alike, self.quality is not None)
+            return Doubt(*eqx.partition(demand, free), self.covariance, self.resampled)
 
-    def best_prices(
-        self,
-        products: Sequence[Label] | None = None,
-        markets: Markets | None = None,
-        kind: str | None = None,
-    ) -> Any:
-        """One row per product and aim: the price that earns most, each price moved alone.
-
-        The aims are the product's own revenue and that of all products together; costs are not
-        known. Only prices between the lowest and the highest offered are tried: where the best
-        is one of these two (`at the edge`), a better one may lie beyond. Products that were
-        offered at one price only are left out.
-        """
-        markets = markets or self.markets
-
-        def curve(product: Label, prices: np.ndarray) -> pl.DataFrame:
-            found: pl.DataFrame = self.demand_curve(product, prices, markets, "polars")
-            return found
-
-        return from_polars(best_prices_table(curve, markets, products), kind or markets.kind)
-
-    def segments(self, kind: str | None = None) -> Any:
-        """One row per seed, cohort and type: share, mean tastes, mean and spread of price
-        sensitivity. Types of different seeds need not correspond."""
-        names = self.markets.attribute_names
-        table = segments_table(self.choosers("polars"), names)
-        return from_polars(table, kind or self.markets.kind)
-
-    def choosers(self, kind: str | None = None) -> Any:
-        """One row per seed, cohort and support point: its weight and how it chooses."""
-        markets = self.markets
-        table = choosers_table(
-            self.parameters, self.seeds, markets.cohorts, markets.attribute_names
-        )
-        return from_polars(table, kind or markets.kind)
+    def summary(self, kind: str | None = None) -> Any:
+        """One row per start (with early stopping, per seed): how its search ended."""
+        if self.record is None or not self.record.starts:
+            return super().summary(kind)
+        return from_polars(self.record.starts_table(), kind or self.markets.kind)
 
     def facts(self) -> dict[str, Any]:
         markets = self.markets
@@ -179,50 +125,67 @@ class ChoiceFit(Trained):
             "cohorts": markets.cohorts,
             "trained_on": self.training,
             "settings": self.settings.as_dict(),
+            **({} if self.record is None else {"estimation": self.record.facts}),
         }
 
+    def sentences(self) -> tuple[str, ...]:
+        said = () if self.record is None else self.record.sentences(self.runs[0].reason)
+        return (*said, *super().sentences())
+
     def tables(self) -> dict[str, pl.DataFrame]:
-        return {**super().tables(), "Types of choosers": self.segments("polars")}
+        found = super().tables()
+        if self.record is not None:
+            found["People"] = self.record.candidates_table()
+            found["Coefficients"] = self.coefficients(kind="polars")
+        return found if self.alike else {**found, "Types of choosers": self.segments("polars")}
 
     def stored(self) -> tuple[dict[str, Any], Tensors]:
         facts, tensors = markets_stored(self.markets)
-        about = {"settings": self.settings.as_dict(), "training": self.training}
+        about = {
+            "settings": self.settings.as_dict(),
+            "training": self.training,
+            "record": None if self.record is None else self.record.facts,
+        }
+        for name in ("quality", "covariance", "resampled"):
+            found = getattr(self, name)
+            if found is not None:
+                tensors[name] = found
         return {**about, "markets": facts}, tensors
 
     @classmethod
     def restored(cls, facts: dict[str, Any], tensors: Tensors) -> "ChoiceFit":
         markets = markets_from(declared.part(facts, "markets"), tensors)
         settings = ChoiceSettings(**declared.part(facts, "settings"))
-        blank = ChoiceStart.blank(len(markets.attribute_names))
+        levels = FittedOffers.plain(markets).level_count
+        blank = ChoiceStart.blank(len(markets.attribute_names), levels)
         with computing():
             template = first_demand(settings, blank, len(markets.cohorts), np.random.default_rng(0))
             runs = restored_runs(facts["runs"], tensors, template)
         training = declared.labels(facts, "training")
         if not training or not set(training) <= set(markets.markets):
             raise ValueError("training names a market that the file does not hold")
-        return cls(settings, markets, training, runs)
-
-    def _demand(self, markets: Markets | None) -> Demand:
-        if markets is None:
-            return Demand(self.parameters, self.markets)
-        self.markets.refuse_different(markets, "these markets")
-        self._warn_of_far_prices(markets)
-        return Demand(self.parameters, markets)
-
-    def _warn_of_far_prices(self, markets: Markets) -> None:
-        low, high = self.price_range
-        reach = FAR * (high - low)
-        price = np.where(markets.available, markets.price, low)
-        far = np.argwhere((price < low - reach) | (price > high + reach))
-        if not len(far):
-            return
-        market, slot = far[0]
-        more = f" and {len(far) - 1} more" if len(far) > 1 else ""
-        warnings.warn(
-            f"price {price[market, slot]:g} of product "
-            f"{markets.products[markets.product[market, slot]]} in market "
-            f"{markets.markets[market]}{more} lies far outside the prices trained on, {low:g} to "
-            f"{high:g}; what is said about it is extrapolated.",
-            UserWarning,
-            stacklevel=4,
+        record = facts["record"]
+        fit = cls(
+            settings,
+            markets,
+            training,
+            runs,
+            _optional(tensors, "quality", markets.price.shape),
+            None if record is None else EstimationRecord.restored(record),
         )
+        size = _free_size(fit)
+        return replace(
+            fit,
+            covariance=_optional(tensors, "covariance", (size, size)),
+            resampled=_optional(tensors, "resampled", (None, size)),
+        )
+
+
+def _optional(tensors: Tensors, name: str, shape: Sequence[int | None]) -> np.ndarray | None:
+    return declared.tensor(tensors, name, shape) if name in tensors else None
+
+
+def _free_size(fit: ChoiceFit) -> int:
+    free = estimated(fit.parameters[0], fit.alike, fit.quality is not None)
+    kept = eqx.filter(fit.parameters[0], free)
+    return sum(x.size for x in jax.tree.leaves(kept))

@@ -14,9 +14,11 @@ from jaxtyping import Bool, Float, Int
 from narwhals.typing import IntoFrame
 
 from dgd.choice import counterfactual
+from dgd.choice.formula import read_formula
 from dgd.choice.grids import offer_grids
 from dgd.choice.marks import Marks
 from dgd.choice.offer_table import CONSTANT, OfferColumns, check_names, read_offers
+from dgd.choice.product_labels import label_column
 from dgd.choice.sizes import PerMarket, cohort_sizes, opportunities
 from dgd.errors import InputError
 from dgd.tables import refusing
@@ -143,7 +145,8 @@ class Markets:
         sales = grids["count"].sum(1)
         size = opportunities(per_market, columns, labels, sales, outside, market_size)
         if columns.shares:
-            grids["count"] = grids["count"] * size[:, None]
+            whole = 1.0 if has_outside else sales  # shares without an outside are rounded to one
+            grids["count"] = grids["count"] * (size / whole)[:, None]
         return cls(
             **grids,
             size=size,
@@ -155,6 +158,19 @@ class Markets:
             columns=columns,
             kind=kind,
         )
+
+    @classmethod
+    def from_formula(cls, formula: str, table: IntoFrame, **options: Any) -> "Markets":
+        """Read a long table as a formula says, like "sales ~ price | sugar + mushy".
+
+        Args:
+            formula: the column of counts, or share(column); then the price; then, after "|",
+                attributes joined by "+", where 0 removes the constant and C(column) absorbs a
+                column's labels; then, after another "|", instruments.
+            table: a frame of any kind.
+            options: those of `from_table` that the formula does not say.
+        """
+        return cls.from_table(table, **read_formula(formula).options(options))
 
     @property
     def counted(self) -> bool:
@@ -281,8 +297,8 @@ class Markets:
         product = self.product[market, slot]
         table = pl.DataFrame(
             [
-                pl.Series(self.columns.market, [self.markets[i] for i in market]),
-                pl.Series(self.columns.product, [self.products[i] for i in product]),
+                label_column(self.columns.market, self.markets, market),
+                label_column(self.columns.product, self.products, product),
                 pl.Series(self.columns.price, self.price[market, slot]).fill_nan(None),
                 pl.Series(self.columns.available, self.available[market, slot]),
                 *(
@@ -295,7 +311,7 @@ class Markets:
                     for z, name in enumerate(self.columns.instruments)
                 ),
                 *(
-                    pl.Series(name, [marks.labels[i] for i in marks.code[market, slot]])
+                    label_column(name, marks.labels, marks.code[market, slot])
                     for name, marks in self.marks.items()
                     if name not in self.columns.keys
                 ),

@@ -2,10 +2,12 @@
 
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
+from dgd.choice.dynamics.history import MarketHistory
 from dgd.choice.markets import Markets
 
 
@@ -23,6 +25,8 @@ class Offers(NamedTuple):
     """Which absorbed effects the offer has; -1 where none."""
     quality: Float[Array, "market slot"]
     """What is known of quality that no column holds: a first stage's residual, or xi itself."""
+    history: MarketHistory | None = None
+    """What was bought before in the places of the markets; without it every place is as usual."""
 
     @staticmethod
     def of(
@@ -43,3 +47,8 @@ class Offers(NamedTuple):
             jnp.asarray(none if levels is None else levels),
             jnp.asarray(np.zeros(shape) if quality is None else quality),
         )
+
+    def at(self, markets: Int[Array, " market"]) -> "Offers":
+        """Some of the markets."""
+        own: Offers = jax.tree.map(lambda x: x[markets], self._replace(history=None))
+        return own._replace(history=None if self.history is None else self.history.at(markets))

@@ -17,6 +17,8 @@ from dgd.tables.refusing import ROW
 
 PerMarket = str | float | Mapping[Label, float] | IntoFrame
 """A column of the table of offers, one number, {market: number}, or a table of its own."""
+ROUNDED = 0.01
+"""How far shares of all that was chosen may be from one together."""
 
 
 def opportunities(
@@ -29,8 +31,13 @@ def opportunities(
 ) -> Float[np.ndarray, " market"]:
     """How many could have bought in each market, from whichever of the two was given."""
     counted = columns.count is not None
+    if outside is True:
+        raise InputError(
+            "outside is True; say how many bought nothing, or how many could have bought as "
+            "market_size: outside=False is for choices among the products alone."
+        )
     if outside is False:
-        return _all_choose(columns, markets, sales, market_size)
+        return _all_choose(columns, markets, sales, market_size, offers)
     if columns.shares:
         return _size_of_shares(columns, markets, sales, outside, market_size, offers)
     if outside is not None and market_size is not None:
@@ -59,17 +66,37 @@ def _all_choose(
     markets: Sequence[Label],
     sales: Float[np.ndarray, " market"],
     market_size: PerMarket | None,
+    offers: pl.DataFrame,
 ) -> Float[np.ndarray, " market"]:
     """Opportunities where nobody could buy nothing: as many as were taken."""
-    if market_size is not None:
-        raise InputError(
-            "market_size was given with outside=False; where everyone buys, as many could have "
-            "bought as did: leave it out."
-        )
-    if columns.count is None:
+    if columns.count is not None and not columns.shares:
+        if market_size is not None:
+            raise InputError(
+                "market_size was given with outside=False; where everyone buys, as many could "
+                "have bought as did: leave it out."
+            )
+        _refuse_small_markets(sales, sales, markets)
+        return sales
+    if columns.shares:
+        _refuse_partial(columns, markets, sales)
+    if market_size is None:
         return np.ones(len(markets))
-    _refuse_small_markets(sales, sales, markets)
-    return sales
+    size = market_values(market_size, "market_size", offers, columns, markets)
+    _refuse_small_markets(size, 0 * size, markets)
+    return size
+
+
+def _refuse_partial(
+    columns: OfferColumns, markets: Sequence[Label], shares: Float[np.ndarray, " market"]
+) -> None:
+    """Refuse shares that leave more than was rounded away to those who bought nothing."""
+    wrong = np.flatnonzero(np.abs(shares - 1) > ROUNDED)
+    if len(wrong):
+        raise InputError(
+            f"market {markets[wrong[0]]}, {columns.count}: shares add up to "
+            f"{shares[wrong[0]]:g} and not to 1, though outside=False says that everyone buys: "
+            "correct them, or leave outside away."
+        )
 
 
 def _size_of_shares(

@@ -1,27 +1,28 @@
-"""Where training starts: a logit in which everyone is alike, and small differences around it."""
+"""Where a search starts: a logit in which everyone is alike, and differences around it."""
 
 from dataclasses import dataclass
 
+import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
-from scipy.optimize import minimize
-from scipy.special import logsumexp
+from jaxtyping import Float, PyTree
 
 from dgd.choice.choice_demand import ChoiceDemand
-from dgd.choice.markets import Markets
-from dgd.choice.offers import Offers
+from dgd.choice.estimation.plain_logit import PlainLogit, plain_logit
+from dgd.choice.fitted_offers import FittedOffers
 from dgd.choice.scales import Scales
 from dgd.choice.settings import ChoiceSettings
 from dgd.choice.utility import Utility
 from dgd.model.population.gaussian_mixture import first_mixture
 from dgd.model.population.named import POPULATIONS
+from dgd.model.population.support_points import SupportPoints
 
 LEAST_SENSITIVITY = 0.1
 """The start's price sensitivity is at least this, in units of the typical price, where the
 data by themselves would have people like high prices."""
-RIDGE = 1e-6
-"""Decides between tastes that the data cannot tell apart."""
+SMALLEST_SENSITIVITY = 1e-6
+"""What is left of the price sensitivity of people who are alike, where demand slopes upward."""
 LOADING = 0.25
 """Standard deviation of the first loadings, on the scales that are learned on."""
 
@@ -33,58 +34,78 @@ class ChoiceStart:
     scales: Scales
     tastes: Float[np.ndarray, " attribute"]
     sensitivity: float
+    levels: Float[np.ndarray, " level"]
+    quality: float = 1.0
 
     @staticmethod
-    def of(markets: Markets) -> "ChoiceStart":
-        scales = Scales.of(markets)
-        tastes, sensitivity = plain_logit(markets, scales)
-        return ChoiceStart(scales, tastes, sensitivity)
+    def of(fitted: FittedOffers) -> "ChoiceStart":
+        """The plain logit of the markets of a fit."""
+        scales = Scales.of(fitted.markets)
+        offers = fitted.of(fitted.markets)
+        return ChoiceStart.at(
+            scales, plain_logit(fitted.markets, offers, scales, fitted.level_count)
+        )
 
     @staticmethod
-    def blank(attributes: int) -> "ChoiceStart":
+    def at(scales: Scales, logit: PlainLogit) -> "ChoiceStart":
+        return ChoiceStart(scales, logit.tastes, logit.sensitivity, logit.levels, logit.quality)
+
+    @staticmethod
+    def blank(attributes: int, levels: int = 0) -> "ChoiceStart":
         """Numbers of the right shapes, for parameters that a file will fill."""
-        return ChoiceStart(Scales.plain(attributes), np.zeros(attributes), 1.0)
+        return ChoiceStart(Scales.plain(attributes), np.zeros(attributes), 1.0, np.zeros(levels))
 
 
 def first_demand(
     settings: ChoiceSettings, start: ChoiceStart, cohorts: int, rng: np.random.Generator
 ) -> ChoiceDemand:
-    """Parameters at the start of training; `rng` draws how people differ."""
+    """Parameters at the start of a search; `rng` draws how people differ."""
     dim = settings.dim
     mixture = first_mixture(
         rng, cohorts, settings.components, dim, nodes=settings.nodes, scale=settings.initial_scale
     )
     loading = LOADING * rng.normal(size=(len(start.tastes), dim))
-    utility = Utility(
-        attribute_effect=jnp.asarray(start.tastes),
-        attribute_loading=jnp.asarray(loading),
-        price_intercept=jnp.asarray(np.log(np.expm1(start.sensitivity))),
-        price_loading=jnp.asarray(LOADING * rng.normal(size=dim)),
-    )
+    utility = _utility(start, loading, LOADING * rng.normal(size=dim), LEAST_SENSITIVITY)
     return ChoiceDemand(POPULATIONS[settings.population](mixture), utility, start.scales)
 
 
-def plain_logit(markets: Markets, scales: Scales) -> tuple[Float[np.ndarray, " attribute"], float]:
-    """Tastes and price sensitivity of the logit that fits `markets` best, on `scales`.
+def alike_demand(start: ChoiceStart, cohorts: int, dim: int) -> ChoiceDemand:
+    """Demand of people who are all the same: the plain logit itself."""
+    nobody = np.zeros((len(start.tastes), dim))
+    population = SupportPoints(
+        jnp.asarray(np.zeros((cohorts, 1))), jnp.asarray(np.zeros((cohorts, 1, dim)))
+    )
+    utility = _utility(start, nobody, np.zeros(dim), SMALLEST_SENSITIVITY)
+    return ChoiceDemand(population, utility, start.scales)
 
-    The loss is convex, so that this start is the same whatever came before it.
+
+def estimated(demand: ChoiceDemand, alike: bool, quality: bool) -> PyTree[bool]:
+    """True for every array that a search may change.
+
+    Where all are alike only what they have in common is; what quality is worth is, where a first
+    stage found some.
     """
-    offers = scales.scaled(Offers.of(markets))
-    known = np.concatenate([offers.attributes, -offers.price[..., None]], -1)
-    count, size = markets.count, markets.size
+    free = demand.trainable()
+    free = eqx.tree_at(lambda d: d.utility.quality_effect, free, quality)
+    if not alike:
+        return free
+    nothing = jax.tree.map(lambda _: False, demand.population)
+    return eqx.tree_at(
+        lambda d: (d.population, d.utility.attribute_loading, d.utility.price_loading),
+        free,
+        (nothing, False, False),
+    )
 
-    def loss(effects: np.ndarray) -> tuple[float, np.ndarray]:
-        utility = np.where(markets.available, known @ effects, -np.inf)
-        log_total = logsumexp(np.c_[np.zeros(len(size)), utility], axis=1)
-        share = np.exp(utility - log_total[:, None])
-        bought = (count * np.where(markets.available, utility, 0.0)).sum()
-        value = (size @ log_total - bought) / size.sum() + RIDGE * effects @ effects
-        surplus = size[:, None] * share - count
-        slope = np.einsum("mj,mja->a", surplus, known) / size.sum() + 2 * RIDGE * effects
-        return float(value), slope
 
-    attributes = known.shape[-1] - 1
-    start = np.r_[np.zeros(attributes), 1.0]
-    bounds = [(None, None)] * attributes + [(LEAST_SENSITIVITY, None)]
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
-    return np.asarray(found[:-1]), float(found[-1])
+def _utility(
+    start: ChoiceStart, loading: np.ndarray, price_loading: np.ndarray, least: float
+) -> Utility:
+    sensitivity = max(start.sensitivity, least)
+    return Utility(
+        attribute_effect=jnp.asarray(start.tastes),
+        attribute_loading=jnp.asarray(loading),
+        price_intercept=jnp.asarray(sensitivity + np.log(-np.expm1(-sensitivity))),
+        price_loading=jnp.asarray(price_loading),
+        level_effect=jnp.asarray(start.levels),
+        quality_effect=jnp.asarray(start.quality),
+    )

@@ -9,6 +9,9 @@ from jaxtyping import Array, Bool, Float
 
 from dgd.choice.offers import Offers
 
+EVERYWHERE_ALIKE = 3
+"""Axes of points that are the same in all markets: cohort, node and dimension."""
+
 
 class Choice(NamedTuple):
     """Probabilities at every node."""
@@ -17,6 +20,8 @@ class Choice(NamedTuple):
     outside: Float[Array, "market cohort node"]
     log_sum: Float[Array, "market cohort node"]
     """log(1 + sum of exp V): the expected utility of the best choice, up to a constant."""
+    sensitivity: Float[Array, "*market cohort node"]
+    """What one scaled unit of price takes from utility, with a market axis where markets differ."""
 
 
 class Utility(eqx.Module):
@@ -43,27 +48,41 @@ class Utility(eqx.Module):
     """lambda: what one unit of the offers' own quality adds."""
 
     def tastes(
-        self, points: Float[Array, "cohort node dim"]
-    ) -> Float[Array, "cohort node attribute"]:
+        self, points: Float[Array, "*market cohort node dim"]
+    ) -> Float[Array, "*market cohort node attribute"]:
         """beta_C + W_C u at every node."""
         moved = points @ self.attribute_loading.T
         return moved + jnp.broadcast_to(self.attribute_effect, moved.shape)
 
     def price_sensitivity(
-        self, points: Float[Array, "cohort node dim"]
-    ) -> Float[Array, "cohort node"]:
+        self, points: Float[Array, "*market cohort node dim"]
+    ) -> Float[Array, "*market cohort node"]:
         """softplus(a_C + v_C' u) at every node."""
         return jax.nn.softplus(points @ self.price_loading + self.price_intercept)
 
-    def choice(self, offers: Offers, points: Float[Array, "cohort node dim"]) -> Choice:
-        """Probabilities at every node; unavailable products take no part in the softmax."""
-        coefficients = jnp.concatenate(
-            [self.tastes(points), -self.price_sensitivity(points)[..., None]], -1
-        )
+    def choice(
+        self,
+        offers: Offers,
+        points: Float[Array, "*market cohort node dim"],
+        moved: Float[Array, "market attribute"] | None = None,
+    ) -> Choice:
+        """Probabilities at every node; unavailable products take no part in the softmax.
+
+        Points have a market axis where people stand elsewhere in other markets; `moved` is what a
+        market's past adds to the tastes of everyone there.
+        """
+        sensitivity = self.price_sensitivity(points)
+        coefficients = jnp.concatenate([self.tastes(points), -sensitivity[..., None]], -1)
         known = jnp.concatenate([offers.attributes, offers.price[..., None]], -1)
-        utility = jnp.tensordot(known, coefficients, [[-1], [-1]])
-        alike = jnp.broadcast_to(self._alike(offers)[..., None, None], utility.shape)
-        return available_softmax(utility + alike, offers.available, offers.outside)
+        if points.ndim == EVERYWHERE_ALIKE:
+            utility = jnp.tensordot(known, coefficients, [[-1], [-1]])
+        else:
+            utility = jnp.einsum("mja,mgia->mjgi", known, coefficients)
+        alike = self._alike(offers)
+        if moved is not None:
+            alike = alike + jnp.einsum("mja,ma->mj", offers.attributes, moved)
+        alike = jnp.broadcast_to(alike[..., None, None], utility.shape)
+        return available_softmax(utility + alike, offers.available, offers.outside, sensitivity)
 
     def _alike(self, offers: Offers) -> Float[Array, "market slot"]:
         """What an offer is worth to everyone beside its attributes."""
@@ -75,6 +94,7 @@ def available_softmax(
     utility: Float[Array, "market slot cohort node"],
     available: Bool[Array, "market slot"],
     outside: Float[Array, " market"],
+    sensitivity: Float[Array, "*market cohort node"],
 ) -> Choice:
     r"""Softmax over available products and, where there is one, an outside option at zero.
 
@@ -90,4 +110,5 @@ def available_softmax(
     relative = jnp.exp(utility - largest[:, None])
     nothing = jnp.exp(-largest) * jnp.broadcast_to(outside[:, None, None], largest.shape)
     total = nothing + relative.sum(1)
-    return Choice(relative / total[:, None], nothing / total, largest + jnp.log(total))
+    log_sum = largest + jnp.log(total)
+    return Choice(relative / total[:, None], nothing / total, log_sum, sensitivity)

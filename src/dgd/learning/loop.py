@@ -12,7 +12,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, fields
 from functools import partial
 from os import cpu_count
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import equinox as eqx
 import jax
@@ -30,6 +30,8 @@ from dgd.processes.group import ALONE
 from dgd.runtime import computing
 
 EPOCHS_PER_CHUNK = 20
+
+Made = TypeVar("Made")
 
 Progress: TypeAlias = Callable[[int, int, float], None]
 """Told (seed, epochs done, best validation objective) now and then."""
@@ -155,11 +157,11 @@ def train_attempts(
 
 
 def made_side_by_side(
-    makers: Sequence[Callable[[], Run]],
+    makers: Sequence[Callable[[], Made]],
     stop: threading.Event,
     keep_on_interrupt: bool,
     one_by_one: bool = False,
-) -> list[Run]:
+) -> list[Made]:
     """What each of the `makers` makes, in threads that hear `stop`.
 
     Ctrl-C sets it; with `keep_on_interrupt` what they have made by then is returned. Processes
@@ -182,15 +184,15 @@ def made_side_by_side(
     return [task.future.result() for task in tasks]
 
 
-class Task:
-    """A run that is made once, however often it is handed out.
+class Task(Generic[Made]):
+    """Something that is made once, however often it is handed out.
 
     An interruption may come before, within or after a submission, and nobody can tell which.
     """
 
-    def __init__(self, make: Callable[[], Run]) -> None:
+    def __init__(self, make: Callable[[], Made]) -> None:
         self.make = make
-        self.future: Future[Run] = Future()
+        self.future: Future[Made] = Future()
         self.claim = threading.Lock()
 
     def __call__(self) -> None:
@@ -202,12 +204,12 @@ class Task:
             self.future.set_exception(error)
 
 
-def _hand_out(tasks: Sequence[Task], pool: ThreadPoolExecutor) -> None:
+def _hand_out(tasks: Sequence[Task[Any]], pool: ThreadPoolExecutor) -> None:
     for task in tasks:
         pool.submit(task)
 
 
-def _wait(futures: Sequence[Future[Run]]) -> None:
+def _wait(futures: Sequence[Future[Any]]) -> None:
     """Wait in short steps, so that an interruption is heard while threads compute."""
     pending = set(futures)
     while pending:

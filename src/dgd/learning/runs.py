@@ -21,6 +21,9 @@ REASONS = {
     DIVERGED: "diverged: the objective was no longer finite",
 }
 INTERRUPTED = "interrupted"
+CONVERGED, UNCONVERGED = "converged", "not converged: the slope did not vanish"
+ENDS = (*REASONS.values(), INTERRUPTED, CONVERGED, UNCONVERGED)
+"""Why a run or a search may have ended."""
 AT_ONCE = "all units at once"
 LARGEST_SEED = 2**32 - 1
 
@@ -85,7 +88,7 @@ class Run:
             best_objective=declared.number(facts, "best_objective"),
             train_objective=train,
             validation_objective=validation,
-            reason=declared.choice(facts, "reason", (*REASONS.values(), INTERRUPTED)),
+            reason=declared.choice(facts, "reason", ENDS),
             how=_text(facts, "how"),
         )
 

@@ -1,0 +1,1 @@
+"""From counts to parameters: the likelihood, the search for its top, and what is sure about it."""

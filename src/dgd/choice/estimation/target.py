@@ -1,0 +1,86 @@
+"""What estimation minimises, with its first and second derivatives by all free parameters."""
+
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Array, Float
+
+from dgd.choice.choice_demand import ChoiceDemand
+from dgd.choice.estimation.evidence import ChoiceEvidence
+from dgd.choice.estimation.prior import surprise
+
+AT_ONCE = 8
+"""Directions in which derivatives are taken side by side: more take more memory."""
+
+
+class LikelihoodScale(NamedTuple):
+    """What the log-likelihood is divided by, and how far from the start the prior reaches."""
+
+    dispersion: Float[Array, ""]
+    amount: Float[Array, ""]
+    reach: Float[Array, ""]
+
+
+class Target(NamedTuple):
+    """A log-likelihood to maximise: data, what each cluster weighs in it, and its scale."""
+
+    fixed: Any
+    """The arrays of the demand that are not estimated."""
+    evidence: ChoiceEvidence
+    weight: Float[Array, " cluster"]
+    scaling: LikelihoodScale
+
+    def value(self, free: Any) -> Float[Array, ""]:
+        r"""Negative log-likelihood and prior, per unit of information.
+
+        .. math:: F = \frac{1}{I} \Big(-\frac{1}{\phi} \sum_c w_c \ell_c + R\Big)
+        """
+        demand: ChoiceDemand = eqx.combine(free, self.fixed)
+        fitted = self.weight @ self.evidence.log_likelihoods(demand)
+        doubt = surprise(demand, self.scaling.reach)
+        return (doubt - fitted / self.scaling.dispersion) / self.scaling.amount
+
+
+@eqx.filter_jit
+def value_and_slope(
+    free: Any, target: Target
+) -> tuple[Float[Array, ""], Float[Array, " parameter"]]:
+    value, slope = jax.value_and_grad(target.value)(free)
+    return value, ravel_pytree(slope)[0]
+
+
+@eqx.filter_jit
+def curvature(free: Any, target: Target) -> Float[Array, "parameter parameter"]:
+    """The second derivatives of the target, some columns at a time."""
+    vector, unravel = ravel_pytree(free)
+
+    def slope(vector: Array) -> Array:
+        return jax.grad(lambda v: target.value(unravel(v)))(vector)
+
+    def column(direction: Array) -> Array:
+        return jax.jvp(slope, (vector,), (direction,))[1]
+
+    found = jax.lax.map(column, jnp.eye(len(vector)), batch_size=AT_ONCE)
+    return (found + found.T) / 2
+
+
+@eqx.filter_jit
+def scores(free: Any, fixed: Any, evidence: ChoiceEvidence) -> Float[Array, "cluster parameter"]:
+    """How each cluster's log-likelihood moves with every free parameter."""
+    vector, unravel = ravel_pytree(free)
+
+    def likelihoods(vector: Array) -> Array:
+        return evidence.log_likelihoods(eqx.combine(unravel(vector), fixed))
+
+    def column(direction: Array) -> Array:
+        return jax.jvp(likelihoods, (vector,), (direction,))[1]
+
+    return jax.lax.map(column, jnp.eye(len(vector)), batch_size=AT_ONCE).T
+
+
+@eqx.filter_jit
+def log_likelihoods(demand: ChoiceDemand, evidence: ChoiceEvidence) -> Float[Array, " cluster"]:
+    return evidence.log_likelihoods(demand)

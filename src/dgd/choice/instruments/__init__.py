@@ -1,0 +1,1 @@
+"""Prices that follow what no column holds: what instruments say about them."""

@@ -1,0 +1,244 @@
+"""What a fit of demand can be asked: shares, elasticities, comparisons, curves, best prices."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from dgd.choice.best_prices import best_prices_table
+from dgd.choice.choice_demand import ChoiceDemand
+from dgd.choice.coefficients import coefficients_table
+from dgd.choice.comparison import Comparison
+from dgd.choice.demand import Demand
+from dgd.choice.demand_curves import at_price, demand_curve_table, slots_of, tried_prices
+from dgd.choice.extrapolation import warn_of_far_prices
+from dgd.choice.firms.conduct import Firms
+from dgd.choice.fitted_offers import FittedOffers
+from dgd.choice.markets import Markets
+from dgd.choice.offers import Offers
+from dgd.choice.segments import choosers_table, segments_table
+from dgd.choice.surplus import warn_of_careless
+from dgd.choice.uncertainty import DRAWS, Doubt, with_ranges
+from dgd.learning.trained import Trained
+from dgd.runtime import computing
+from dgd.tables.frames import from_polars
+from dgd.tables.labels import Label
+
+BEST_PRICE_DRAWS = 40
+"""Parameter sets that the range of a best price is taken from: each is a search of its own."""
+
+
+class DemandQuestions(Trained):
+    """Tables about the markets of the fit, or others handed over as `markets`.
+
+    They come in the kind of frame those came in, or in `kind`. With a `level` in percent they have
+    the range that holds the truth in so many of a hundred cases, as far as sampling goes: markets
+    are drawn, the model is taken for true.
+    """
+
+    markets: Markets
+
+    @property
+    @abstractmethod
+    def fitted(self) -> FittedOffers:
+        """How markets become offers of this fit."""
+
+    @property
+    @abstractmethod
+    def price_range(self) -> tuple[float, float]:
+        """The lowest and highest price trained on."""
+
+    @property
+    @abstractmethod
+    def alike(self) -> bool:
+        """Whether everyone is the same in this fit: then there are no types to speak of."""
+
+    @property
+    @abstractmethod
+    def doubt(self) -> Doubt:
+        """What was estimated, and how sure it is."""
+
+    def draws(self, number: int = DRAWS) -> list[ChoiceDemand]:
+        """Parameter sets that the counts allow as well, drawn around the estimate."""
+        return self.doubt.demands(number)
+
+    def predict(
+        self, markets: Markets | None = None, kind: str | None = None, level: float | None = None
+    ) -> Any:
+        """One row per market and product, and one for buying nothing: share and count.
+
+        Whole-number labels stay whole numbers; that of buying nothing is then missing.
+        """
+        return self._table(Demand.shares_table, markets, kind, level, ["share", "count"])
+
+    def elasticities(
+        self, markets: Markets | None = None, kind: str | None = None, level: float | None = None
+    ) -> Any:
+        """One row per market, product and price: by how many percent the product's share moves
+        when the price of `price of` rises by one percent."""
+        return self._table(Demand.elasticities_table, markets, kind, level, ["elasticity"])
+
+    def diversion(
+        self, markets: Markets | None = None, kind: str | None = None, level: float | None = None
+    ) -> Any:
+        """One row per market, product and alternative: which part of the buyers a product loses
+        to a higher price go `to` the alternative."""
+        return self._table(Demand.diversion_table, markets, kind, level, ["diversion"])
+
+    def consumer_surplus(
+        self, markets: Markets | None = None, kind: str | None = None, level: float | None = None
+    ) -> Any:
+        """One row per market: what having these offers is worth to its people, in money.
+
+        The level leans on the people who mind prices least, about whom the data say least;
+        decide by the difference between two offers (`compare`).
+        """
+        demand = self.demand(markets)
+        warn_of_careless(demand.parameters, demand.surplus_at_nodes)
+        columns = ["surplus per opportunity", "surplus"]
+        return self._table(Demand.surplus_table, markets, kind, level, columns)
+
+    def coefficients(self, level: float = 90, kind: str | None = None) -> Any:
+        """One row per coefficient, in the table's units: estimate, standard error, range.
+
+        Tastes and price sensitivity are means over people; where people differ, their standard
+        deviations over people follow. Standard errors are clustered by market or household.
+        """
+        table = coefficients_table(
+            self.parameters[0], self.doubt, self.fitted, not self.alike, level
+        )
+        return from_polars(table, kind or self.markets.kind)
+
+    def compare(
+        self, changed: Markets, base: Markets | None = None, level: float | None = None
+    ) -> Comparison:
+        """Demand, revenue and surplus before and after a change.
+
+        Args:
+            changed: the markets as they might be, made by their `with_...` methods.
+            base: the markets to hold them against; without it, those of the fit.
+            level: in percent, for the range of every difference.
+        """
+        before, after = self.demand(base), self.demand(changed)
+        if level is None:
+            return Comparison(before, after)
+        others = zip(self._drawn(before.markets), self._drawn(after.markets), strict=True)
+        return Comparison(before, after, tuple(Comparison(*pair) for pair in others), level)
+
+    def demand_curve(
+        self,
+        product: Label,
+        prices: Sequence[float] | np.ndarray,
+        markets: Markets | None = None,
+        kind: str | None = None,
+        level: float | None = None,
+    ) -> Any:
+        """One row per price: the product's count and revenue, and those of all products.
+
+        Args:
+            product: whose price moves, in every market that lists it; all others stay.
+            prices: the prices to try.
+            markets: where they are asked; without it, in the markets of the fit.
+            kind: the kind of frame, if another than that of the markets.
+            level: in percent, for the range of every figure.
+        """
+        markets = markets or self.markets
+        own = slots_of(markets, product)
+        tried = tried_prices(prices)
+        for end in (tried.min(), tried.max()):
+            warn_of_far_prices(self.price_range, at_price(markets, own, float(end)))
+        table = self._curve(self.parameters, markets, product, tried)
+        if level is not None:
+            drawn = [self._curve((one,), markets, product, tried) for one in self.draws()]
+            table = with_ranges(table, drawn, table.columns[1:], level)
+        return from_polars(table, kind or markets.kind)
+
+    def best_prices(
+        self,
+        products: Sequence[Label] | None = None,
+        markets: Markets | None = None,
+        kind: str | None = None,
+        level: float | None = None,
+    ) -> Any:
+        """One row per product and aim: the price that earns most, each price moved alone.
+
+        The aims are the product's own revenue and that of all products together; for profits, see
+        `firms`. Only prices between the lowest and the highest offered are tried: where the best
+        is one of these two (`at the edge`), a better one may lie beyond. Products that were
+        offered at one price only are left out.
+        """
+        markets = markets or self.markets
+
+        def best(*parameters: ChoiceDemand) -> pl.DataFrame:
+            def curve(product: Label, prices: np.ndarray) -> pl.DataFrame:
+                return self._curve(parameters, markets, product, prices)
+
+            return best_prices_table(curve, markets, products)
+
+        table = best(*self.parameters)
+        if level is not None:
+            drawn = [best(one) for one in self.draws(BEST_PRICE_DRAWS)]
+            table = with_ranges(table, drawn, ["best price", "gain percent"], level)
+        return from_polars(table, kind or markets.kind)
+
+    def firms(self, markets: Markets | None = None) -> Firms:
+        """Those who set the prices: their costs and markups, mergers, and prices in equilibrium."""
+        return Firms(self.parameters, self.fitted, markets or self.markets)
+
+    def segments(self, kind: str | None = None) -> Any:
+        """One row per seed, cohort and type: share, mean tastes, mean and spread of price
+        sensitivity. Types of different seeds need not correspond."""
+        names = self.markets.attribute_names
+        table = segments_table(self.choosers("polars"), names)
+        return from_polars(table, kind or self.markets.kind)
+
+    def choosers(self, kind: str | None = None) -> Any:
+        """One row per seed, cohort and support point: its weight and how it chooses."""
+        markets = self.markets
+        table = choosers_table(
+            self.parameters, self.seeds, markets.cohorts, markets.attribute_names
+        )
+        return from_polars(table, kind or markets.kind)
+
+    def demand(self, markets: Markets | None = None) -> Demand:
+        """Demand in `markets`, or in those of the fit."""
+        if markets is None:
+            markets = self.markets
+        else:
+            self.markets.refuse_different(markets, "these markets")
+            warn_of_far_prices(self.price_range, markets)
+        return Demand(self.parameters, markets, self._offers(markets))
+
+    def _offers(self, markets: Markets) -> Offers:
+        with computing():
+            return self.fitted.of(markets)
+
+    def _drawn(self, markets: Markets) -> list[Demand]:
+        offers = self._offers(markets)
+        return [Demand((one,), markets, offers) for one in self.draws()]
+
+    def _table(
+        self,
+        made: Callable[[Demand], pl.DataFrame],
+        markets: Markets | None,
+        kind: str | None,
+        level: float | None,
+        columns: Sequence[str],
+    ) -> Any:
+        demand = self.demand(markets)
+        table = made(demand)
+        if level is not None:
+            drawn = [made(one) for one in self._drawn(demand.markets)]
+            table = with_ranges(table, drawn, columns, level)
+        return from_polars(table, kind or demand.markets.kind)
+
+    def _curve(
+        self,
+        parameters: tuple[ChoiceDemand, ...],
+        markets: Markets,
+        product: Label,
+        prices: np.ndarray,
+    ) -> pl.DataFrame:
+        return demand_curve_table(parameters, self._offers, markets, product, prices)
