@@ -82,13 +82,11 @@ def town_world() -> ChoiceWorld:
 def held_out_check(fit: ChoiceFit, unseen: Markets) -> pl.DataFrame:
     """How far predicted shares are from counted ones, and from the average share instead."""
     columns = unseen.columns
-    counted = unseen.rows().with_columns(pl.col(columns.product).cast(pl.String))
     size = pl.Series(columns.market, unseen.markets)
     sizes = pl.DataFrame([size, pl.Series("size", unseen.size)])
-    table = counted.join(sizes, on=columns.market).join(
-        fit.predict(unseen, "polars").select(*columns.keys, pl.col("share").alias("predicted")),
-        on=columns.keys,
-    )
+    predicted = fit.predict(unseen, "polars").rename({"share": "predicted"})
+    counted = unseen.rows().join(sizes, on=columns.market)
+    table = counted.join(predicted.select(*columns.keys, "predicted"), on=columns.keys)
     observed = pl.col(str(columns.count)) / pl.col("size")
     usual = observed.mean().over(columns.product)
     return table.group_by(columns.product, maintain_order=True).agg(
@@ -116,7 +114,7 @@ def comparison_table(
     comparison = fit.compare(markets.with_prices({decision.product: price}), base)
     columns = markets.columns
     opportunities = markets.size.sum()
-    own = comparison.products("polars").filter(pl.col(columns.product) == str(decision.product))
+    own = comparison.products("polars").filter(pl.col(columns.product) == decision.product)
     values = pl.col("base", "changed")
     sold = own.filter(pl.col("measure") == "count").select(values.sum())
     revenue = own.filter(pl.col("measure") == "revenue").select(values.sum())

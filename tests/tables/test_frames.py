@@ -36,6 +36,20 @@ def test_a_table_survives_the_round_trip(kind: str) -> None:
     assert back.with_columns(pl.col("date").cast(pl.Date)).rows() == TABLE.rows()
 
 
+def test_whole_numbers_with_gaps_stay_whole_numbers() -> None:
+    table = pl.DataFrame(
+        {
+            "signed": [1, None, -3],
+            "id": pl.Series([2**63, None, 1], dtype=pl.UInt64),
+            "full": [1, 2, 3],
+            "missing": pl.Series([None] * 3, dtype=pl.Int32),
+        }
+    )
+    found = from_polars(table, "pandas")
+    assert found.dtypes.astype(str).to_list() == ["Int64", "UInt64", "int64", "Int64"]
+    assert to_polars(found, "counts")[0].rows() == table.rows()
+
+
 def test_a_lazy_frame_is_collected() -> None:
     back, kind = to_polars(TABLE.lazy().filter(pl.col("count") > 3), "counts")
     assert kind == "polars"

@@ -12,6 +12,7 @@ from dgd.app.library import OpenModel
 from dgd.app.models import beside
 from dgd.choice.fit import ChoiceFit
 from dgd.choice.markets import Markets
+from dgd.choice.product_labels import outside_named
 from dgd.errors import InputError
 from dgd.report.charts.demand_curves import demand_curve_chart, demand_curve_table
 from dgd.report.charts.price_sensitivity import sensitivity_chart, sensitivity_table
@@ -52,7 +53,8 @@ def answer_prices(desk: Desk, known: str, fields: Fields) -> str:
     fit = choice_fit_of(desk.library.models.get(known))
     found = fit.compare(_changed(fit.markets, fields), fit.markets)
     total: pl.DataFrame = found.total("polars")
-    every: pl.DataFrame = found.products("polars")
+    product = fit.markets.columns.product
+    every = outside_named(found.products("polars"), product)
     figures = [
         (
             MEASURES[row["measure"]],
@@ -64,7 +66,7 @@ def answer_prices(desk: Desk, known: str, fields: Fields) -> str:
     return (
         "<h2>All markets together</h2>"
         + cards(figures)
-        + desk.shown("By product", _by_product(every, fit.markets.columns.product))
+        + desk.shown("By product", _by_product(every, product))
         + desk.folded("Every market and product", every, "prices")
     )
 
@@ -97,7 +99,7 @@ def _as_it_is(desk: Desk, fit: ChoiceFit) -> str:
     means = elasticities.group_by(product, "price of", maintain_order=True).agg(
         pl.col("elasticity").mean()
     )
-    shares: pl.DataFrame = fit.predict(kind="polars")
+    shares = outside_named(fit.predict(kind="polars"), product)
     return (
         '<section class="card"><h2>As it is</h2>'
         + desk.folded("Shares and counts", shares, "shares")

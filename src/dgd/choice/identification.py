@@ -52,12 +52,7 @@ def warn_of_ambiguity(markets: Markets) -> None:
     """Warn where predictions may be sound but single effects are not, and of odd prices."""
     names = unlearnable_columns(markets)
     if names:
-        warnings.warn(
-            f"columns {', '.join(names)} follow from the others in these markets; shares can be learned, "
-            "but how the effect divides between them cannot: leave them out.",
-            UserWarning,
-            stacklevel=3,
-        )
+        warnings.warn(f"{unlearnable_words(names)}.", UserWarning, stacklevel=3)
     odd = odd_prices(markets)
     if len(odd):
         warnings.warn(f"{odd_price_words(markets, odd)}.", UserWarning, stacklevel=3)
@@ -82,6 +77,15 @@ def unlearnable_columns(markets: Markets) -> list[str]:
     left = np.abs(np.diag(triangle))
     rank = int((left > RANK * np.sqrt(at.sum())).sum())
     return sorted(names[index] for index in order[rank:])
+
+
+def unlearnable_words(names: list[str]) -> str:
+    """What follows from columns that others explain, without a point."""
+    what = f"column {names[0]} follows" if len(names) == 1 else f"columns {', '.join(names)} follow"
+    return (
+        f"{what} from the others in these markets; shares can be learned, but how the effect "
+        "divides between them cannot: leave out what follows"
+    )
 
 
 def _absorbed(markets: Markets) -> np.ndarray:

@@ -6,14 +6,15 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
+from dgd.choice.product_labels import outside_named
 from dgd.cli.choice_inputs import (
     ChartOptions,
     QuestionOptions,
-    column_or_number,
     labels_of,
     new_prices,
     validation_markets,
 )
+from dgd.cli.choice_markets import MarketOptions
 from dgd.cli.commands import DIVERGED, command
 from dgd.cli.console import (
     out,
@@ -24,9 +25,9 @@ from dgd.cli.console import (
     wrote,
 )
 from dgd.cli.options import AsJson, MoreSettings, Seeds, TableFile
-from dgd.cli.values import named_settings, names, whole_numbers
+from dgd.cli.values import named_settings, whole_numbers
 from dgd.files.atomic import check_target
-from dgd.tables.files import check_table_target, read_optional, read_table, write_table
+from dgd.tables.files import check_table_target, write_table
 
 app = typer.Typer(name="choice", no_args_is_help=True)
 
@@ -39,22 +40,8 @@ def choice() -> None:
 @app.command("fit")
 @command
 def fit_choice(
+    sold: MarketOptions,
     pictures: ChartOptions,
-    table: Annotated[Path, typer.Argument(help="One row per market and product.")],
-    attributes: Annotated[str, typer.Option(help="Attribute columns, separated by commas.")] = "",
-    market: Annotated[str, typer.Option(help="Market column.")] = "market",
-    product: Annotated[str, typer.Option(help="Product column.")] = "product",
-    price: Annotated[str, typer.Option(help="Price column.")] = "price",
-    count: Annotated[str, typer.Option(help="Column of how many bought.")] = "count",
-    outside: Annotated[
-        str | None, typer.Option(help="How many bought nothing: a column or a number.")
-    ] = None,
-    market_size: Annotated[
-        str | None, typer.Option(help="How many could have bought: a column or a number.")
-    ] = None,
-    available: Annotated[str | None, typer.Option(help="0/1 column of availability.")] = None,
-    sizes: Annotated[Path | None, typer.Option(help="Cohorts' reference sizes.")] = None,
-    cohort: Annotated[str, typer.Option(help="Cohort column of the sizes.")] = "cohort",
     validation: Annotated[
         str, typer.Option(help="Fraction of markets held out, or their labels by commas.")
     ] = "0.25",
@@ -72,24 +59,14 @@ def fit_choice(
     """Learn demand from a table of market counts and write it to a file.
 
     Example: dgd choice fit sales.csv --attributes quality,style --market-size visitors
+
+    By a formula: dgd choice fit sales.csv --formula "sales ~ price | sugar" --market-size 4000
     """
-    from dgd.choice import ChoiceModel, ChoiceSettings, Markets
+    from dgd.choice import ChoiceModel, ChoiceSettings
     from dgd.learning.seeds import checked_seeds
 
-    check_target(output, [table, sizes])
-    markets = Markets.from_table(
-        read_table(table),
-        attributes=names(attributes),
-        market=market,
-        product=product,
-        price=price,
-        count=count,
-        outside=column_or_number(outside),
-        market_size=column_or_number(market_size),
-        available=available,
-        sizes=read_optional(sizes),
-        cohort=cohort,
-    )
+    check_target(output, sold.files)
+    markets = sold.read()
     chosen = {"components": components, "dim": dim, "nodes": nodes, "population": population}
     model = ChoiceModel(**named_settings(chosen, more or [], ChoiceSettings().as_dict()))
     held_out = validation_markets(validation, markets)
@@ -162,7 +139,8 @@ def predict(
         print_json({**payload, "charts": files})
         return
     if output is None:
-        show("Shares and counts" if total is None else "Every product", rows, most=60)
+        title = "Shares and counts" if total is None else "Every product"
+        show(title, outside_named(rows, markets.columns.product), most=60)
     if total is not None:
         show("All markets together", total)
     wrote(*([] if output is None else [output]), *files)
@@ -197,7 +175,8 @@ def elasticities(
         print_json({"rows": rows.to_dicts(), "charts": files})
         return
     title = "Diversion ratios" if diversion else "Elasticities"
-    show(f"{title}, over markets", _over_markets(rows, fit.markets.columns.product), most=60)
+    over = _over_markets(rows, markets.columns.product)
+    show(f"{title}, over markets", outside_named(over, over.columns[1]), most=60)
     wrote(*([] if output is None else [output]), *files)
 
 

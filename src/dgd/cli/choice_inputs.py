@@ -1,11 +1,14 @@
 """What the `dgd choice` commands read from the command line."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
+import polars as pl
 import typer
 
+from dgd.cli.choice_markets import column_or_number, with_whole_labels
 from dgd.cli.options import ChartFolder
 from dgd.cli.values import names
 from dgd.errors import InputError, few
@@ -61,9 +64,9 @@ class QuestionOptions:
                 f"the model has the cohorts {', '.join(map(str, known.cohorts))}; say with --sizes "
                 "how many of each there are in the new markets."
             )
-        offers = read_table(self.table)
+        offers = _with_instruments(read_table(self.table), columns.instruments)
         return Markets.from_table(
-            offers,
+            with_whole_labels(offers, _numbered(known)),
             attributes=known.given_attributes,
             market=columns.market,
             product=columns.product,
@@ -74,7 +77,39 @@ class QuestionOptions:
             sizes=read_optional(self.sizes),
             cohort=columns.cohort,
             constant=known.has_constant,
+            outside=None if known.has_outside else False,
+            instruments=columns.instruments,
+            absorb=columns.absorb,
+            **_marked(fit, offers),
         )
+
+
+def _with_instruments(table: pl.DataFrame, instruments: Sequence[str]) -> pl.DataFrame:
+    """Nobody asks what moved a price that is only asked about: instruments may be left out."""
+    unsaid = [name for name in instruments if name not in table.columns]
+    return table.with_columns(pl.lit(0.0).alias(name) for name in unsaid)
+
+
+def _numbered(known: "Markets") -> list[str]:
+    """The columns of labels that are whole numbers in the fit."""
+    from dgd.choice.product_labels import are_numbers
+
+    columns = known.columns
+    labels = {columns.market: known.markets, columns.product: known.products}
+    labels |= {name: marks.labels for name, marks in known.marks.items()}
+    return [name for name, some in labels.items() if are_numbers(some)]
+
+
+def _marked(fit: "ChoiceFit", table: pl.DataFrame) -> dict[str, Any]:
+    """Columns of labels as the fit has them: those it predicts by, and others that are there."""
+    from dgd.choice.settings import FEEDBACK
+
+    columns = fit.markets.columns
+    needed = ("period", "place") if fit.settings.dynamics == FEEDBACK else ()
+    named = {name: getattr(columns, name) for name in ("firm", "household", "period", "place")}
+    return {
+        name: column for name, column in named.items() if name in needed or column in table.columns
+    }
 
 
 @dataclass(frozen=True)
@@ -112,16 +147,6 @@ class Drawer:
             "demand": demand_curve_chart(fit, self.products or None, markets=markets),
         }
         return save_charts(made, self.folder)
-
-
-def column_or_number(text: str | None) -> str | float | None:
-    """A number for all markets, or the name of a column."""
-    if text is None:
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def validation_markets(text: str, markets: "Markets") -> float | list[Label]:

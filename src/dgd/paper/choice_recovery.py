@@ -1,10 +1,12 @@
 """Table choice-recovery: are choices predicted under attributes and prices never seen?
 
-The paper speaks of no restarts, so rows with one start follow its protocol; the library
-trains every seed from four and keeps the start that validates best.
+The paper speaks of no restarts, so rows with one start follow its protocol: Adam, stopped by
+validation markets. The rows beside them are the library's own: the likelihood searched to its top
+from two starts, on training and validation markets together.
 """
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -28,7 +30,10 @@ MODELS = {
     "Fixed Gaussian": "fixed",
     "Point representation": "point",
 }
-STARTS = {"one start": 1, "four starts": 4}
+PROTOCOLS: dict[str, dict[str, Any]] = {
+    "one start": {"method": "early stopping", "starts": 1, "epochs": 180},
+    "two starts, to the top": {"method": "likelihood", "starts": 2, "types": "kept"},
+}
 WORLDS = {"Gaussian generator": gaussian_world, "discrete generator": discrete_world}
 PAPER = {
     ("Learned Gaussian", "Gaussian generator"): 0.001207,
@@ -44,25 +49,25 @@ def choice_recovery(scored: Scored) -> pl.DataFrame:
     """Each seed draws its own markets and starts its own fit; scores are against the truth."""
     rows = []
     for generator, world in WORLDS.items():
-        for (model, population), (words, starts) in product(MODELS.items(), STARTS.items()):
+        for (model, population), (words, protocol) in product(MODELS.items(), PROTOCOLS.items()):
             label = f"{model}, {words}"
             scored.progress(f"fitting {label} to the {generator}")
-            settings = ChoiceSettings(population=population, starts=starts)
+            settings = ChoiceSettings(population=population, **protocol)
             scored.made_with.keep(label, generator, settings.as_dict())
-            found = [recover(world(), population, seed, starts) for seed in SEEDS]
+            found = [recover(world(), settings, seed) for seed in SEEDS]
             paper = PAPER[model, generator]
             rows.append(Row.over_seeds(label, generator, "choice KL", found, paper))
     return table_of(rows)
 
 
-def recover(world: ChoiceWorld, population: str, seed: int, starts: int = 4) -> float:
+def recover(world: ChoiceWorld, settings: ChoiceSettings, seed: int) -> float:
     r"""Mean over the test markets of the divergence of prediction from truth.
 
     .. math:: KL = \sum_{b \in A \cup \{0\}} s_b \log(s_b / \hat s_b)
     """
     drawn = simulate_markets(world, TRAIN + VALIDATION + TEST, seed)
     labels = drawn.markets.markets
-    fit = ChoiceModel(population=population, starts=starts).fit(
+    fit = ChoiceModel(**settings.as_dict()).fit(
         drawn.markets.select(labels[: TRAIN + VALIDATION]),
         validation=labels[TRAIN : TRAIN + VALIDATION],
         seeds=[seed],

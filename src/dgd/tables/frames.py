@@ -103,15 +103,27 @@ def from_mapping(given: Mapping[Label, float], name: str, key: str, column: str)
     return pl.DataFrame({key: pl.Series(labels, dtype=kind), column: values})
 
 
+def _as_pandas(table: pl.DataFrame) -> Any:
+    """Whole numbers with gaps stay whole numbers, which NumPy would make floats of."""
+    import pandas as pd
+
+    def values(column: pl.Series) -> Any:
+        if not (column.dtype.is_integer() and column.null_count()):
+            return column.to_numpy()
+        if column.dtype.is_signed_integer():
+            return pd.array(column.to_list(), dtype="Int64")
+        return pd.array(column.to_list(), dtype="UInt64")
+
+    return pd.DataFrame({column.name: values(column) for column in table})
+
+
 def from_polars(table: pl.DataFrame, kind: str) -> Any:
     """Give `table` back as a `kind` frame: "polars", "pandas" or "pyarrow"."""
     if kind == "polars":
         return table
     try:
         if kind == "pandas":
-            import pandas as pd
-
-            return pd.DataFrame({column.name: column.to_numpy() for column in table})
+            return _as_pandas(table)
         if kind == "pyarrow":
             return table.to_arrow()
     except ImportError as error:

@@ -85,7 +85,7 @@ def _scored(
     with computing():
         free, fixed = problem.divided(typed.best.demand, alike=False)
         target = problem.target(fixed, typed.known, (~fold).astype(float))
-        found = search(free, target, problem.settings.epochs, stop=stop)
+        found = search(free, target, problem.settings.epochs, stop=stop, finish=False)
         types = typed.best._replace(found=found, fixed=fixed).demand
         both = (problem.alike_without(fold), types)
         alike, differing = (

@@ -33,7 +33,7 @@ def sandwich(
 ) -> Float[np.ndarray, "parameter parameter"]:
     """The covariance of the free parameters, clustered."""
     amount = float(target.scaling.amount)
-    bend = amount * np.asarray(curvature(free, target))
+    bend = amount * np.asarray(curvature(*ravel_pytree(free), target))
     said = np.asarray(scores(free, target.fixed, target.evidence))
     said = said * np.asarray(target.weight)[:, None]
     if stage is not None:

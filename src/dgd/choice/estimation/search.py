@@ -49,8 +49,11 @@ def search(
     steps: int,
     tell: SearchTell | None = None,
     stop: threading.Event | None = None,
+    finish: bool = True,
 ) -> SearchEnd:
     """From `free` to where the slope vanishes, in at most so many steps by slopes.
+
+    Where the top itself is not asked for, Newton's steps are not taken.
 
     Within `computing`.
     """
@@ -65,19 +68,8 @@ def search(
             method="L-BFGS-B",
             options={"maxiter": steps, "maxfun": 2 * steps, "gtol": NEAR, "ftol": 1e-13},
         ).x
-        best = minimize(
-            course.value,
-            best,
-            jac=course.slope,
-            hess=course.curvature,
-            method="trust-exact",
-            options={
-                "gtol": TOLERANCE / 2,
-                "maxiter": min(NEWTON_STEPS, steps),
-                "initial_trust_radius": 0.5,
-                "max_trust_radius": LARGEST_STEP,
-            },
-        ).x
+        if finish:
+            best = _newton(course, best, min(NEWTON_STEPS, steps))
     except _Stopped:
         best = course.best
     value, slope = course.at(best)
@@ -89,6 +81,24 @@ def search(
         np.array(course.values),
         stop is not None and stop.is_set(),
     )
+
+
+def _newton(course: "_Descent", point: np.ndarray, steps: int) -> np.ndarray:
+    options = {
+        "gtol": TOLERANCE / 2,
+        "maxiter": steps,
+        "initial_trust_radius": 0.5,
+        "max_trust_radius": LARGEST_STEP,
+    }
+    found = minimize(
+        course.value,
+        point,
+        jac=course.slope,
+        hess=course.curvature,
+        method="trust-exact",
+        options=options,
+    )
+    return np.asarray(found.x)
 
 
 class _Descent:
@@ -109,7 +119,7 @@ class _Descent:
 
     def at(self, point: np.ndarray) -> tuple[float, np.ndarray]:
         if self.point is None or not np.array_equal(point, self.point):
-            value, slope = value_and_slope(self.unravel(jnp.asarray(point)), self.target)
+            value, slope = value_and_slope(jnp.asarray(point), self.unravel, self.target)
             self.found = float(value), np.asarray(slope)
             if not np.isfinite(self.found[0]) or not np.isfinite(self.found[1]).all():
                 self.found = np.inf, np.zeros_like(point)
@@ -134,4 +144,4 @@ class _Descent:
         return self.at(point)[1]
 
     def curvature(self, point: np.ndarray) -> np.ndarray:
-        return np.asarray(curvature(self.unravel(jnp.asarray(point)), self.target))
+        return np.asarray(curvature(jnp.asarray(point), self.unravel, self.target))

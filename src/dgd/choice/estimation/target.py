@@ -1,5 +1,6 @@
 """What estimation minimises, with its first and second derivatives by all free parameters."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -44,18 +45,22 @@ class Target(NamedTuple):
         return (doubt - fitted / self.scaling.dispersion) / self.scaling.amount
 
 
+Unravel = Callable[[Float[Array, " parameter"]], Any]
+"""From a vector to the arrays that are estimated."""
+
+
 @eqx.filter_jit
 def value_and_slope(
-    free: Any, target: Target
+    vector: Float[Array, " parameter"], unravel: Unravel, target: Target
 ) -> tuple[Float[Array, ""], Float[Array, " parameter"]]:
-    value, slope = jax.value_and_grad(target.value)(free)
-    return value, ravel_pytree(slope)[0]
+    return jax.value_and_grad(lambda v: target.value(unravel(v)))(vector)
 
 
 @eqx.filter_jit
-def curvature(free: Any, target: Target) -> Float[Array, "parameter parameter"]:
+def curvature(
+    vector: Float[Array, " parameter"], unravel: Unravel, target: Target
+) -> Float[Array, "parameter parameter"]:
     """The second derivatives of the target, some columns at a time."""
-    vector, unravel = ravel_pytree(free)
 
     def slope(vector: Array) -> Array:
         return jax.grad(lambda v: target.value(unravel(v)))(vector)

@@ -59,30 +59,35 @@ def typed(
     stop: threading.Event,
     keep_on_interrupt: bool,
 ) -> Typed:
-    """Search from every start, then again from there on the scale that the best one finds."""
+    """Search from every start; then the best one says how much shares scatter, and all searches go
+    on to the top on that scale."""
     settings = problem.settings
     starts = [(seed, number) for seed in seeds for number in range(settings.starts)]
     demands = [_first(problem, settings, seed, number) for seed, number in starts]
-    known = problem.information(problem.alike, len(problem.logit.tastes) + 1)
 
-    def searches(known: Information, demands: Sequence[ChoiceDemand]) -> list[Searched]:
+    def searches(
+        known: Information, demands: Sequence[ChoiceDemand], finish: bool
+    ) -> list[Searched]:
         makers: list[Callable[[], Searched]] = [
-            partial(_search, problem, settings, known, seed, number, demand, tell, stop)
-            for (seed, number), demand in zip(starts, demands, strict=True)
+            partial(_search, problem, known, start, demand, tell, stop, finish)
+            for start, demand in zip(starts, demands, strict=True)
         ]
         return made_side_by_side(makers, stop, keep_on_interrupt)
 
-    found = searches(known, demands)
+    known = problem.information(problem.alike, len(problem.logit.tastes) + 1)
+    found = searches(known, demands, finish=False)
+    best = min(found, key=lambda one: one.found.value)
     for _ in range(ROUNDS):
-        if stop.is_set():
-            break
-        best = min(found, key=lambda one: one.found.value)
         size = sum(x.size for x in jax.tree.leaves(best.found.free))
         moved = problem.information(best.demand, size)
-        if abs(np.log(moved.dispersion / known.dispersion)) < SETTLED:
-            break
+        settled = abs(np.log(moved.dispersion / known.dispersion)) < SETTLED
         known = moved
-        found = searches(known, [one.demand for one in found])
+        if settled or stop.is_set():
+            break
+        start = (best.seed, best.number)
+        best = _search(problem, known, start, best.demand, tell, stop, finish=False)
+    if not stop.is_set():
+        found = searches(known, [one.demand for one in found], finish=True)
     return Typed(tuple(sorted(found, key=lambda one: one.found.value)), known)
 
 
@@ -101,20 +106,21 @@ def _first(problem: Problem, settings: ChoiceSettings, seed: int, number: int) -
 
 def _search(
     problem: Problem,
-    settings: ChoiceSettings,
     known: Information,
-    seed: int,
-    number: int,
+    start: tuple[int, int],
     demand: ChoiceDemand,
     tell: Progress | None,
     stop: threading.Event,
+    finish: bool,
 ) -> Searched:
+    seed, number = start
+    most = problem.settings.epochs
 
     def told(steps: int, value: float) -> None:
         if tell is not None:
-            tell(seed, min(steps, settings.epochs), value)
+            tell(seed, min(steps, most), value)
 
     with computing():
         free, fixed = problem.divided(demand, alike=False)
-        found = search(free, problem.target(fixed, known), settings.epochs, told, stop)
+        found = search(free, problem.target(fixed, known), most, told, stop, finish)
     return Searched(seed, number, found, fixed)

@@ -10,6 +10,7 @@ from jaxtyping import Float
 
 from dgd.choice import ChoiceFit, Markets
 from dgd.choice.best_prices import offered
+from dgd.choice.product_labels import label_column
 from dgd.report.charts.colors import label_scale
 from dgd.tables.labels import Label
 
@@ -58,7 +59,9 @@ def demand_curve_table(
         spread = long.group_by("measure", "price", maintain_order=True).agg(
             value.mean(), value.min().alias("lowest"), value.max().alias("highest")
         )
-        parts.append(spread.select(pl.lit(str(product)).alias("product"), pl.all()))
+        places = np.full(spread.height, markets.products.index(product))
+        named = label_column("product", markets.products, places)
+        parts.append(spread.select(named, pl.all()))
     return pl.concat(parts)
 
 
@@ -74,6 +77,7 @@ def demand_curve_chart(
     of `demand_curve_table`.
     """
     table = demand_curve_table(fit, products, prices, markets)
+    table = table.with_columns(pl.col("product").cast(pl.String))
     title = "Demand when one price moves: mean over seeds, and their range"
     named = table["product"].unique(maintain_order=True).to_list()
     colors = label_scale(named)
@@ -123,7 +127,7 @@ def sold_most(fit: ChoiceFit, markets: Markets, most: int) -> list[Label]:
     columns = markets.columns
     sold = fit.predict(markets, "polars").drop_nulls(columns.price).group_by(columns.product)
     found = set(sold.agg(pl.col("count").sum()).top_k(most, by="count")[columns.product])
-    return [product for product in markets.products if str(product) in found]
+    return [product for product in markets.products if product in found]
 
 
 def _tried(markets: Markets, product: Label) -> Float[np.ndarray, " price"]:

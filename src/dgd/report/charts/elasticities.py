@@ -15,17 +15,17 @@ def elasticity_table(fit: ChoiceFit, markets: Markets | None = None) -> pl.DataF
     rows: pl.DataFrame = fit.elasticities(markets, "polars")
     product = (markets or fit.markets).columns.product
     named = rows.rename({product: "product"}, strict=False)
-    return (
-        named.with_columns(pl.col("product", "price of").cast(pl.String))
-        .group_by("product", "price of", maintain_order=True)
-        .agg(pl.col("elasticity").mean(), pl.len().cast(pl.Int64).alias("markets"))
+    return named.group_by("product", "price of", maintain_order=True).agg(
+        pl.col("elasticity").mean(), pl.len().cast(pl.Int64).alias("markets")
     )
 
 
 def elasticity_chart(fit: ChoiceFit, markets: Markets | None = None) -> alt.LayerChart:
     """A square for every product and price: by how many per cent sales move when that price rises
     by one per cent. Of many products the best sold are drawn."""
-    table = elasticity_table(fit, markets)
+    table = elasticity_table(fit, markets).with_columns(
+        pl.col("product", "price of").cast(pl.String)
+    )
     shown = [str(product) for product in sold_most(fit, markets or fit.markets, MOST)]
     table = table.filter(pl.col("product").is_in(shown) & pl.col("price of").is_in(shown))
     base = alt.Chart(table).encode(

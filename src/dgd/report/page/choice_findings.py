@@ -49,7 +49,8 @@ def choice_found(fit: ChoiceFit) -> ChoiceFindings:
 
 
 def price_rows(found: ChoiceFindings) -> pl.DataFrame:
-    """One row per product and price: every measure, and the usual price of the product."""
+    """One row per product and price: every measure, and the usual price of the product. Products
+    are texts, as the page's script has them."""
     markets = found.fit.markets
     usual = (
         markets.rows()
@@ -58,7 +59,7 @@ def price_rows(found: ChoiceFindings) -> pl.DataFrame:
         .agg(pl.col(markets.columns.price).median().alias("usual"))
     )
     wide = found.curves.pivot("measure", index=["product", "price"], values="value")
-    return wide.select("product", "price", *TITLES).join(
+    return wide.select(pl.col("product").cast(pl.String), "price", *TITLES).join(
         usual, on="product", how="left", maintain_order="left"
     )
 
@@ -67,7 +68,7 @@ def _shares(fit: ChoiceFit) -> pl.DataFrame:
     columns = fit.markets.columns
     expected: pl.DataFrame = fit.predict(kind="polars")
     rows = fit.markets.rows().filter(pl.col(columns.available))
-    product = pl.col(columns.product).cast(pl.String).alias("product")
+    product = pl.col(columns.product).alias("product")
     sold = (
         []
         if columns.count is None

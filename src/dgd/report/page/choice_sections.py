@@ -3,6 +3,7 @@
 import altair as alt
 import polars as pl
 
+from dgd.choice.product_labels import outside_named
 from dgd.report.charts.colors import EXPECTED, REFERENCE
 from dgd.report.charts.demand_curves import TITLES
 from dgd.report.charts.elasticities import elasticity_chart
@@ -53,7 +54,7 @@ def price_section(found: ChoiceFindings) -> Section:
     words = "what every price would bring; the dashed line marks the slider."
     body = (
         '<div class="controls" role="group" aria-label="Whose price is changed">'
-        + selector("product", "Product", [(name, name) for name in products])
+        + selector("product", "Product", [(str(name), str(name)) for name in products])
         + slider("price", "Price", least, most, (most - least) / 100 or 1.0, least)
         + "</div>"
         + table
@@ -81,7 +82,8 @@ def elasticity_section(found: ChoiceFindings) -> Section:
     diversion: pl.DataFrame = found.fit.diversion(kind="polars")
     product, to = diversion.columns[1:3]
     gone = diversion.group_by(product, to, maintain_order=True).agg(pl.col("diversion").mean())
-    body = chart + folded("Where buyers go when a price rises, on the mean over markets", gone)
+    title = "Where buyers go when a price rises, on the mean over markets"
+    body = chart + folded(title, outside_named(gone, to))
     return Section("elasticities", "How sales answer to prices", body)
 
 
