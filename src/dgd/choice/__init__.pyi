@@ -5,7 +5,12 @@ from .comparison import Comparison as Comparison
 from .demand import Demand as Demand
 from .demand import price_derivatives as price_derivatives
 from .demand import shares as shares
+from .dynamics.moving_worlds import moving_world as moving_world
+from .dynamics.moving_worlds import simulate_moving_markets as simulate_moving_markets
+from .estimation.record import EstimationRecord as EstimationRecord
 from .estimator import ChoiceModel as ChoiceModel
+from .firms.conduct import Firms as Firms
+from .firms.repriced import Repriced as Repriced
 from .fit import ChoiceFit as ChoiceFit
 from .markets import Markets as Markets
 from .offers import Offers as Offers

@@ -18,7 +18,13 @@ RESIDUAL = "price residual"
 
 
 def coefficients_table(
-    demand: ChoiceDemand, doubt: Doubt, fitted: FittedOffers, differ: bool, level: float
+    demand: ChoiceDemand,
+    doubt: Doubt,
+    fitted: FittedOffers,
+    level: float,
+    *,
+    differ: bool,
+    controlled: bool,
 ) -> pl.DataFrame:
     """One row per figure: estimate, standard error and range.
 
@@ -30,12 +36,12 @@ def coefficients_table(
     people = [SENSITIVITY, *(taste(name) for name in markets.attribute_names)]
     names = [*people, *([f"spread of {name}" for name in people] if differ else [])]
     names += _labels(fitted)
-    names += [RESIDUAL] if fitted.quality.any() else []
+    names += [RESIDUAL] if controlled else []
 
     def figures(demand: ChoiceDemand) -> Float[Array, " figure"]:
         mean, spread = _people(demand, fitted)
         parts = [mean, *([spread] if differ else []), demand.utility.level_effect]
-        if fitted.quality.any():
+        if controlled:
             parts.append(demand.utility.quality_effect[None])
         return jnp.concatenate(parts)
 

@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 
+from dgd.choice.dynamics.fitting import fit_with_and_without
+from dgd.choice.dynamics.in_time import divided_in_time
 from dgd.choice.early_stopping import divided, trained
 from dgd.choice.estimation.estimating import Validation, estimate
 from dgd.choice.fit import ChoiceFit
 from dgd.choice.identification import refuse_unlearnable, warn_of_ambiguity, warn_of_estimate
+from dgd.choice.inversion.fitting import fit_by_instruments
 from dgd.choice.markets import Markets
-from dgd.choice.settings import EARLY_STOPPING, ChoiceSettings
+from dgd.choice.settings import EARLY_STOPPING, FEEDBACK, INVERTED, ChoiceSettings
 from dgd.errors import InputError
 from dgd.learning.loop import Progress
 from dgd.learning.progress import refuse_progress
@@ -60,6 +63,10 @@ class ChoiceModel(ChoiceSettings):
                 )
         warn_of_ambiguity(markets)
         settings = ChoiceSettings(**self.as_dict())
+        if self.dynamics == FEEDBACK:
+            return self._with_feedback(
+                settings, markets, validation, seeds, progress, keep_on_interrupt
+            )
         if self.method == EARLY_STOPPING:
             training, held_out = divided(markets, validation)
             refuse_unlearnable(training)
@@ -68,8 +75,35 @@ class ChoiceModel(ChoiceSettings):
             fit = ChoiceFit(settings, markets, training.markets, runs)
             warn_of_divergence(fit.runs)
             return fit
+        if self.quality == INVERTED:
+            fit = ChoiceFit.inverted(fit_by_instruments(settings, markets, seeds[0]), markets)
+            warn_of_estimate(fit)
+            return fit
         with computing():
             found = estimate(settings, markets, validation, seeds, progress, keep_on_interrupt)
         fit = ChoiceFit.of(found)
         warn_of_estimate(fit)
+        return fit
+
+    @staticmethod
+    def _with_feedback(
+        settings: ChoiceSettings,
+        markets: Markets,
+        validation: Validation,
+        seeds: Sequence[int],
+        progress: Progress | bool | None,
+        keep_on_interrupt: bool,
+    ) -> ChoiceFit:
+        if isinstance(validation, Markets):
+            raise InputError(
+                "validation is other markets; with feedback the last periods decide: give their "
+                "fraction, or the labels of their markets."
+            )
+        both = fit_with_and_without(
+            settings, markets, validation, seeds, progress, keep_on_interrupt
+        )
+        training, _ = divided_in_time(markets, validation)
+        without = tuple(run.best_objective for run in both.static)
+        fit = ChoiceFit(settings, markets, training.markets, both.moving, without_feedback=without)
+        warn_of_divergence(fit.runs)
         return fit

@@ -11,16 +11,19 @@ import numpy as np
 import polars as pl
 from jaxtyping import Float
 
+from dgd.choice.dynamics.history import HistoryOf
+from dgd.choice.dynamics.starting_at_rest import first_moving_demand
 from dgd.choice.estimation.bootstrap import resampled
 from dgd.choice.estimation.estimating import Estimate
 from dgd.choice.estimation.record import ALIKE, EstimationRecord
 from dgd.choice.fitted_offers import FittedOffers
+from dgd.choice.inversion.fitting import InvertedFit
 from dgd.choice.markets import Markets
 from dgd.choice.questions import DemandQuestions
-from dgd.choice.settings import LIKELIHOOD, ChoiceSettings
+from dgd.choice.settings import INVERTED, LIKELIHOOD, STATIC, ChoiceSettings
 from dgd.choice.starting import ChoiceStart, estimated, first_demand
 from dgd.choice.stored import markets_from, markets_stored
-from dgd.choice.uncertainty import DRAWS, Doubt
+from dgd.choice.uncertainty import DRAWS, Doubt, Drawn
 from dgd.errors import InputError
 from dgd.files import declared
 from dgd.files.tensors import Tensors
@@ -29,6 +32,8 @@ from dgd.learning.trained import restored_runs
 from dgd.runtime import computing
 from dgd.tables.frames import from_polars
 from dgd.tables.labels import Label
+
+OPTIONAL_TENSORS = ("quality", "covariance", "resampled", "qualities")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,6 +56,11 @@ class ChoiceFit(DemandQuestions):
     """How the estimate came about; early stopping has none."""
     covariance: Float[np.ndarray, "parameter parameter"] | None = None
     resampled: Float[np.ndarray, "draw parameter"] | None = None
+    """Estimates from markets drawn anew, or parameters drawn around one by instruments."""
+    qualities: Float[np.ndarray, "draw market slot"] | None = None
+    """The quality that each of these leaves, where shares were inverted."""
+    without_feedback: tuple[float, ...] | None = None
+    """Each seed's loss in the periods held out, had nothing been carried from period to period."""
 
     holds: ClassVar[str] = "choice fit"
 
@@ -68,6 +78,20 @@ class ChoiceFit(DemandQuestions):
             found.covariance,
         )
 
+    @staticmethod
+    def inverted(found: InvertedFit, markets: Markets) -> "ChoiceFit":
+        """What instruments alone found."""
+        return ChoiceFit(
+            found.settings,
+            markets,
+            markets.markets,
+            (found.run,),
+            found.quality,
+            found.record,
+            resampled=found.vectors,
+            qualities=found.qualities,
+        )
+
     @property
     def data(self) -> Markets:
         return self.markets
@@ -75,9 +99,16 @@ class ChoiceFit(DemandQuestions):
     @cached_property
     def fitted(self) -> FittedOffers:
         """How markets become offers of this fit."""
-        if self.quality is None:
-            return FittedOffers.plain(self.markets)
-        return FittedOffers(self.markets, self.quality)
+        quality = np.zeros(self.markets.price.shape) if self.quality is None else self.quality
+        return FittedOffers(self.markets, quality, self._past)
+
+    @property
+    def _past(self) -> HistoryOf | None:
+        if self.settings.dynamics == STATIC:
+            return None
+        rest = [label for label in self.markets.markets if label not in set(self.training)]
+        past = HistoryOf.by(self.markets.select(self.training))
+        return past.with_later(self.markets.select(rest)) if rest else past
 
     @property
     def price_range(self) -> tuple[float, float]:
@@ -92,6 +123,10 @@ class ChoiceFit(DemandQuestions):
     def bootstrapped(self, draws: int = DRAWS, seed: int = 1) -> "ChoiceFit":
         """The same fit, its ranges taken from estimates on markets (or households) drawn anew
         with replacement instead of from the sandwich."""
+        if self.covariance is None:
+            raise InputError(
+                "markets are drawn anew for estimates by likelihood only; this fit is another."
+            )
         with computing():
             demand = self.parameters[0]
             found = resampled(self.settings, self.fitted, demand, self.alike, draws, seed)
@@ -100,15 +135,27 @@ class ChoiceFit(DemandQuestions):
     @cached_property
     def doubt(self) -> Doubt:
         """What was estimated, and how sure it is."""
-        if self.covariance is None:
+        if self.covariance is None and self.resampled is None:
             raise InputError(
-                f'the fit was made with method="{self.settings.method}", which says nothing about '
-                f'sampling: fit with method="{LIKELIHOOD}" for standard errors and ranges.'
+                f'the fit was made with method="{self.settings.method}" and dynamics='
+                f'"{self.settings.dynamics}", which say nothing about sampling: fit with '
+                f'method="{LIKELIHOOD}" and dynamics="{STATIC}" for standard errors and ranges.'
             )
         with computing():
             demand = self.parameters[0]
-            free = estimated(demand, self.alike, self.quality is not None)
+            free = estimated(demand, self.alike, self.controlled)
             return Doubt(*eqx.partition(demand, free), self.covariance, self.resampled)
+
+    @property
+    def controlled(self) -> bool:
+        return self.quality is not None and self.settings.quality != INVERTED
+
+    def draws(self, number: int = DRAWS) -> list[Drawn]:
+        demands = self.doubt.demands(number)
+        if self.qualities is None:
+            return [Drawn(demand, self.fitted) for demand in demands]
+        fitted = [replace(self.fitted, quality=quality) for quality in self.qualities]
+        return [Drawn(*each) for each in zip(demands, fitted, strict=False)]
 
     def summary(self, kind: str | None = None) -> Any:
         """One row per start (with early stopping, per seed): how its search ended."""
@@ -129,6 +176,14 @@ class ChoiceFit(DemandQuestions):
         }
 
     def sentences(self) -> tuple[str, ...]:
+        if self.without_feedback is not None:
+            gains = [
+                without - run.best_objective
+                for without, run in zip(self.without_feedback, self.runs, strict=True)
+            ]
+            gained = ", ".join(f"{gain:.2g}" for gain in gains)
+            told = f"feedback: lowers the loss of an opportunity in later periods by {gained}"
+            return (told, *super().sentences())
         said = () if self.record is None else self.record.sentences(self.runs[0].reason)
         return (*said, *super().sentences())
 
@@ -145,8 +200,9 @@ class ChoiceFit(DemandQuestions):
             "settings": self.settings.as_dict(),
             "training": self.training,
             "record": None if self.record is None else self.record.facts,
+            "without_feedback": self.without_feedback,
         }
-        for name in ("quality", "covariance", "resampled"):
+        for name in OPTIONAL_TENSORS:
             found = getattr(self, name)
             if found is not None:
                 tensors[name] = found
@@ -158,12 +214,17 @@ class ChoiceFit(DemandQuestions):
         settings = ChoiceSettings(**declared.part(facts, "settings"))
         levels = FittedOffers.plain(markets).level_count
         blank = ChoiceStart.blank(len(markets.attribute_names), levels)
-        with computing():
-            template = first_demand(settings, blank, len(markets.cohorts), np.random.default_rng(0))
-            runs = restored_runs(facts["runs"], tensors, template)
         training = declared.labels(facts, "training")
         if not training or not set(training) <= set(markets.markets):
             raise ValueError("training names a market that the file does not hold")
+        with computing():
+            rng = np.random.default_rng(0)
+            template = (
+                first_demand(settings, blank, len(markets.cohorts), rng)
+                if settings.dynamics == STATIC
+                else first_moving_demand(settings, blank, markets.select(training), rng)
+            )
+            runs = restored_runs(facts["runs"], tensors, template)
         record = facts["record"]
         fit = cls(
             settings,
@@ -178,6 +239,8 @@ class ChoiceFit(DemandQuestions):
             fit,
             covariance=_optional(tensors, "covariance", (size, size)),
             resampled=_optional(tensors, "resampled", (None, size)),
+            qualities=_optional(tensors, "qualities", (None, *markets.price.shape)),
+            without_feedback=_numbers(facts["without_feedback"]),
         )
 
 
@@ -185,7 +248,15 @@ def _optional(tensors: Tensors, name: str, shape: Sequence[int | None]) -> np.nd
     return declared.tensor(tensors, name, shape) if name in tensors else None
 
 
+def _numbers(found: Any) -> tuple[float, ...] | None:
+    if found is None:
+        return None
+    if not isinstance(found, list) or not all(isinstance(x, float) for x in found):
+        raise TypeError("without_feedback is not a list of numbers")
+    return tuple(found)
+
+
 def _free_size(fit: ChoiceFit) -> int:
-    free = estimated(fit.parameters[0], fit.alike, fit.quality is not None)
+    free = estimated(fit.parameters[0], fit.alike, fit.controlled)
     kept = eqx.filter(fit.parameters[0], free)
     return sum(x.size for x in jax.tree.leaves(kept))

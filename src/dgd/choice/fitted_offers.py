@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
+from dgd.choice.dynamics.history import HistoryOf
 from dgd.choice.markets import Markets
 from dgd.choice.offers import Offers
 
@@ -21,6 +22,8 @@ class FittedOffers:
     markets: Markets
     """The markets of the fit."""
     quality: Float[np.ndarray, "market slot"]
+    past: HistoryOf | None = None
+    """What was bought before, where that moves tastes."""
 
     @staticmethod
     def plain(markets: Markets) -> "FittedOffers":
@@ -35,7 +38,8 @@ class FittedOffers:
     def of(self, markets: Markets) -> Offers:
         """`markets` as the model of the fit sees them."""
         quality = self.quality if markets is self.markets else self._quality_in(markets)
-        return Offers.of(markets, quality, self.levels(markets))
+        offers = Offers.of(markets, quality, self.levels(markets))
+        return offers if self.past is None else offers._replace(history=self.past.of(markets))
 
     def levels(self, markets: Markets) -> Int[np.ndarray, "market slot absorbed"]:
         """Places among all effects; -1 for the first label of a column and for unknown ones."""

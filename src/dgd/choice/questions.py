@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from dgd.choice.markets import Markets
 from dgd.choice.offers import Offers
 from dgd.choice.segments import choosers_table, segments_table
 from dgd.choice.surplus import warn_of_careless
-from dgd.choice.uncertainty import DRAWS, Doubt, with_ranges
+from dgd.choice.uncertainty import DRAWS, Doubt, Drawn, with_ranges
 from dgd.learning.trained import Trained
 from dgd.runtime import computing
 from dgd.tables.frames import from_polars
@@ -57,12 +58,17 @@ class DemandQuestions(Trained):
 
     @property
     @abstractmethod
+    def controlled(self) -> bool:
+        """Whether what a first stage leaves of prices stands beside the attributes."""
+
+    @property
+    @abstractmethod
     def doubt(self) -> Doubt:
         """What was estimated, and how sure it is."""
 
-    def draws(self, number: int = DRAWS) -> list[ChoiceDemand]:
+    @abstractmethod
+    def draws(self, number: int = DRAWS) -> list[Drawn]:
         """Parameter sets that the counts allow as well, drawn around the estimate."""
-        return self.doubt.demands(number)
 
     def predict(
         self, markets: Markets | None = None, kind: str | None = None, level: float | None = None
@@ -107,7 +113,12 @@ class DemandQuestions(Trained):
         deviations over people follow. Standard errors are clustered by market or household.
         """
         table = coefficients_table(
-            self.parameters[0], self.doubt, self.fitted, not self.alike, level
+            self.parameters[0],
+            self.doubt,
+            self.fitted,
+            level,
+            differ=not self.alike,
+            controlled=self.controlled,
         )
         return from_polars(table, kind or self.markets.kind)
 
@@ -149,9 +160,9 @@ class DemandQuestions(Trained):
         tried = tried_prices(prices)
         for end in (tried.min(), tried.max()):
             warn_of_far_prices(self.price_range, at_price(markets, own, float(end)))
-        table = self._curve(self.parameters, markets, product, tried)
+        table = self._curve(self.parameters, markets, product, tried, self.fitted)
         if level is not None:
-            drawn = [self._curve((one,), markets, product, tried) for one in self.draws()]
+            drawn = [self._curve((d,), markets, product, tried, of) for d, of in self.draws()]
             table = with_ranges(table, drawn, table.columns[1:], level)
         return from_polars(table, kind or markets.kind)
 
@@ -171,15 +182,15 @@ class DemandQuestions(Trained):
         """
         markets = markets or self.markets
 
-        def best(*parameters: ChoiceDemand) -> pl.DataFrame:
+        def best(parameters: tuple[ChoiceDemand, ...], fitted: FittedOffers) -> pl.DataFrame:
             def curve(product: Label, prices: np.ndarray) -> pl.DataFrame:
-                return self._curve(parameters, markets, product, prices)
+                return self._curve(parameters, markets, product, prices, fitted)
 
             return best_prices_table(curve, markets, products)
 
-        table = best(*self.parameters)
+        table = best(self.parameters, self.fitted)
         if level is not None:
-            drawn = [best(one) for one in self.draws(BEST_PRICE_DRAWS)]
+            drawn = [best((one,), fitted) for one, fitted in self.draws(BEST_PRICE_DRAWS)]
             table = with_ranges(table, drawn, ["best price", "gain percent"], level)
         return from_polars(table, kind or markets.kind)
 
@@ -209,15 +220,12 @@ class DemandQuestions(Trained):
         else:
             self.markets.refuse_different(markets, "these markets")
             warn_of_far_prices(self.price_range, markets)
-        return Demand(self.parameters, markets, self._offers(markets))
-
-    def _offers(self, markets: Markets) -> Offers:
-        with computing():
-            return self.fitted.of(markets)
+        return Demand(self.parameters, markets, _offers(self.fitted, markets))
 
     def _drawn(self, markets: Markets) -> list[Demand]:
-        offers = self._offers(markets)
-        return [Demand((one,), markets, offers) for one in self.draws()]
+        drawn = self.draws()
+        offers = {id(fitted): _offers(fitted, markets) for fitted in {d.fitted for d in drawn}}
+        return [Demand((one,), markets, offers[id(fitted)]) for one, fitted in drawn]
 
     def _table(
         self,
@@ -234,11 +242,18 @@ class DemandQuestions(Trained):
             table = with_ranges(table, drawn, columns, level)
         return from_polars(table, kind or demand.markets.kind)
 
+    @staticmethod
     def _curve(
-        self,
         parameters: tuple[ChoiceDemand, ...],
         markets: Markets,
         product: Label,
         prices: np.ndarray,
+        fitted: FittedOffers,
     ) -> pl.DataFrame:
-        return demand_curve_table(parameters, self._offers, markets, product, prices)
+        seen = partial(_offers, fitted)
+        return demand_curve_table(parameters, seen, markets, product, prices)
+
+
+def _offers(fitted: FittedOffers, markets: Markets) -> Offers:
+    with computing():
+        return fitted.of(markets)

@@ -13,6 +13,7 @@ from jaxtyping import Float
 from scipy.stats import norm
 
 from dgd.choice.choice_demand import ChoiceDemand
+from dgd.choice.fitted_offers import FittedOffers
 from dgd.errors import InputError
 from dgd.runtime import computing
 
@@ -22,12 +23,19 @@ DRAW_SEED = 20261118
 LOW, HIGH = "low", "high"
 
 
+class Drawn(NamedTuple):
+    """One parameter set, and how it sees offers."""
+
+    parameters: ChoiceDemand
+    fitted: FittedOffers
+
+
 class Doubt(NamedTuple):
     """The estimate as a vector of what was estimated, and how sure each direction is."""
 
     free: Any
     fixed: Any
-    covariance: Float[np.ndarray, "parameter parameter"]
+    covariance: Float[np.ndarray, "parameter parameter"] | None
     resampled: Float[np.ndarray, "draw parameter"] | None
     """Estimates from markets drawn anew, where there are some."""
 
@@ -37,6 +45,7 @@ class Doubt(NamedTuple):
             return self.resampled
         with computing():
             center = np.asarray(ravel_pytree(self.free)[0])
+        assert self.covariance is not None
         values, directions = np.linalg.eigh(self.covariance)
         root = directions * np.sqrt(np.maximum(values, 0.0))
         normal = np.random.default_rng(DRAW_SEED).normal(size=(number, len(center)))
@@ -62,6 +71,7 @@ class Doubt(NamedTuple):
             if self.resampled is not None:
                 each = [np.asarray(figures(jnp.asarray(one))) for one in self.resampled]
                 return np.asarray(np.std(each, axis=0, ddof=1))
+            assert self.covariance is not None
             slope = np.asarray(jax.jacfwd(figures)(vector))
         return np.sqrt(np.maximum(np.einsum("fp,pq,fq->f", slope, self.covariance, slope), 0.0))
 

@@ -109,10 +109,11 @@ class EstimationRecord:
         if self.starts:
             agree = "agree" if self.agree else "DISAGREE"
             said.append(f"starts: those that are as likely as the best {agree} on substitution")
-        said.append(
-            f"dispersion: {self.dispersion:.3g} times that of chance; information: "
-            f"{self.information:.4g} choices' worth"
-        )
+        if self.candidates:
+            said.append(
+                f"dispersion: {self.dispersion:.3g} times that of chance; information: "
+                f"{self.information:.4g} choices' worth"
+            )
         if self.first_stage_f is not None:
             said.append(f"first stage: F of the instruments is {self.first_stage_f:.1f}")
         return tuple(said)

@@ -1,0 +1,1 @@
+"""Choice inside the dynamics: what was bought before moves what is chosen next."""
