@@ -187,6 +187,12 @@ class ChoiceFit(DemandQuestions):
         said = () if self.record is None else self.record.sentences(self.runs[0].reason)
         return (*said, *super().sentences())
 
+    def __repr__(self) -> str:
+        if self.record is None:
+            return super().__repr__()
+        people = "everyone alike" if self.alike else "people differ"
+        return f"ChoiceFit({self.markets!r}, {people}, {self.runs[0].reason})"
+
     def tables(self) -> dict[str, pl.DataFrame]:
         found = super().tables()
         if self.record is not None:

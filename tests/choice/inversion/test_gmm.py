@@ -155,7 +155,7 @@ def test_valid_instruments_pass_hansens_test_and_others_do_not() -> None:
     assert found.p_value < 1e-6
 
 
-@pytest.mark.parametrize("heterogeneous", [False, True])
+@pytest.mark.parametrize("heterogeneous", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_demand_that_slopes_upward_is_warned_of(heterogeneous: bool) -> None:
     markets, truth = endogenous_markets(14, 100, 0.5)
     bad = replace(markets, instruments=truth.quality[..., None])

@@ -16,10 +16,10 @@ import polars as pl
 from jaxtyping import Float
 
 from dgd.choice.dynamics.descent import descended_runs
+from dgd.choice.dynamics.history import HistoryOf
 from dgd.choice.dynamics.in_time import divided_in_time
 from dgd.choice.dynamics.moving_demand import MovingDemand
 from dgd.choice.dynamics.moving_objective import EXPECTED_WEIGHT, MovingObjective, moving_losses
-from dgd.choice.dynamics.moving_offers import MovingOffers
 from dgd.choice.dynamics.starting_at_rest import moving, unmoved
 from dgd.choice.fitted_offers import FittedOffers
 from dgd.choice.markets import Markets
@@ -57,7 +57,7 @@ class InTime(NamedTuple):
         training, held_out = divided_in_time(markets, validation)
         fitted = FittedOffers.plain(training) if fitted is None else fitted
         counted = [
-            (MovingOffers.by(past, fitted).of(part), Sales.of(part))
+            (replace(fitted, past=HistoryOf.by(past)).of(part), Sales.of(part))
             for part, past in ((training, training), (held_out, markets))
         ]
         return InTime(training, held_out, fitted, *counted)

@@ -101,7 +101,8 @@ def _alike(
     size = len(problem.logit.tastes) + 1 + problem.fitted.level_count
     known = problem.information(demand, size)
     target = problem.target(fixed, known)
-    found = search(free, target, 1)
+    # Already at the top, but where demand slopes upward or columns follow from each other.
+    found = search(free, target, problem.settings.epochs)
     one = Searched(seed, 0, found, fixed)
     return Estimate(
         replace(problem.settings, population="point"),

@@ -42,6 +42,7 @@ def information(
     if markets.whole:
         dispersion = 1.0 if repeated or expected.mean() < SPARSE else max(1.0, scatter)
     dispersion = max(dispersion, np.finfo(float).tiny)
-    seen = markets.count / markets.size[:, None]
-    alone = (seen**2).sum(1) + (markets.outside / markets.size) ** 2
+    # Expected shares, not counted ones: a single choice has all of its market and still tells much.
+    nothing = np.maximum(1.0 - shares.sum(1), 0.0) if markets.has_outside else 0.0
+    alone = (shares**2).sum(1) + nothing**2
     return Information(dispersion, float((markets.size * (1.0 - alone)).sum()) / dispersion)
