@@ -14,6 +14,7 @@ import pytest
 import dgd
 from dgd.app import models, server
 from dgd.choice import ChoiceFit
+from support.logit_markets import alike_fit
 from support.random_choice import SIZES, make, random_fit
 from support.relabelled import relabelled
 from support.untrained import untrained
@@ -173,6 +174,17 @@ def test_prices_move_demand_as_the_fit_says(guest: Visitor, choice_fit: ChoiceFi
     (table,) = downloads(guest, curves)
     assert set(table["product"]) == set(choice_fit.markets.products[:2])
     assert "tick at least one" in said(guest.post(f"curves?id={known}"))
+
+
+def test_where_all_are_alike_pages_say_so_and_how_the_search_ended(guest: Visitor) -> None:
+    known = guest.show(alike_fit())
+    page = guest.get(f"model?id={known}").text
+    assert "Search: converged; largest slope" in page
+    assert "Coefficients" in page
+    assert "Types of choosers" not in page
+    prices = guest.get(f"prices?id={known}").text
+    assert "no types to tell apart" in prices
+    assert 'id="sensitivity"' not in prices
 
 
 def test_far_prices_warn_on_the_page_that_asked(guest: Visitor, choice_fit: ChoiceFit) -> None:

@@ -49,12 +49,15 @@ def test_any_file_is_told_as_json(files: dict[str, Path], kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "fit"])
-@pytest.mark.parametrize("command", ["forecast", "check"])
-def test_a_command_for_dgd_refuses_other_fits(
-    files: dict[str, Path], kind: str, command: str
-) -> None:
-    result = run(command, files[kind])
+def test_a_command_for_dgd_refuses_other_fits(files: dict[str, Path], kind: str) -> None:
+    result = run("forecast", files[kind])
     assert_refused(result, f"holds a {kind}", "this needs a fit", "name another file")
+
+
+@pytest.mark.parametrize("kind", ["DeepAR fit", "GRU fit"])
+def test_opponents_have_nothing_to_check(files: dict[str, Path], kind: str) -> None:
+    result = run("check", files[kind])
+    assert_refused(result, f"holds a {kind}", "this needs a fit or a choice fit", "another file")
 
 
 def test_choice_commands_refuse_other_fits(files: dict[str, Path]) -> None:

@@ -1,43 +1,43 @@
-"""Markets of people who are all alike, drawn from a logit whose effects are known."""
+"""Markets of people who are all alike, sold as a logit has it: what is there is known."""
+
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from dgd.choice import Markets
+from dgd.choice import ChoiceFit, ChoiceModel, Markets
 
-TASTES = (0.5, 0.8)
-SENSITIVITY = 1.5
+SENSITIVITY = 3.0
+PEOPLE = 100_000
+OWNERS = {"a": "red", "b": "red", "c": "blue"}
 
 
-def logit_table(
-    seed: int = 0,
-    markets: int = 40,
-    products: int = 4,
-    size: int = 5000,
-    constant: float = 0.0,
-    scatter: float = 0.0,
-) -> pl.DataFrame:
-    """One row per market and product; `scatter` is the spread of utilities that nobody records."""
-    rng = np.random.default_rng(seed)
-    shape = (markets, products)
-    quality, price = rng.normal(size=shape), rng.uniform(0.5, 3.0, size=shape)
-    unseen = scatter * rng.normal(size=shape)
-    utility = constant + TASTES[0] + TASTES[1] * quality - SENSITIVITY * price + unseen
-    weight = np.exp(utility)
-    share = weight / (1 + weight.sum(1, keepdims=True))
-    counts = rng.multinomial(size, np.c_[share, 1 - share.sum(1)])[:, :-1]
+def logit_table(sensitivity: float = SENSITIVITY, markets: int = 12) -> pl.DataFrame:
+    """Three products in every market; counts are their expectation, to the next whole one."""
+    rng = np.random.default_rng(7)
+    price = rng.uniform(1.0, 3.0, (markets, 3))
+    quality = rng.normal(size=(markets, 3))
+    worth = np.exp(1.0 + 0.5 * quality - sensitivity * price)
+    share = worth / (1.0 + worth.sum(1, keepdims=True))
+    market, product = np.indices(price.shape)
     return pl.DataFrame(
         {
-            "market": np.repeat(np.arange(markets), products),
-            "product": np.tile([f"p{j}" for j in range(products)], markets),
+            "market": [f"m{at}" for at in market.ravel()],
+            "product": ["abc"[at] for at in product.ravel()],
             "price": price.ravel(),
             "quality": quality.ravel(),
-            "count": counts.ravel(),
-            "true share": share.ravel(),
+            "count": np.round(PEOPLE * share).ravel(),
+            "maker": [OWNERS["abc"[at]] for at in product.ravel()],
         }
     )
 
 
-def logit_markets(seed: int = 0, size: int = 5000, **drawn: float) -> Markets:
-    table = logit_table(seed, size=size, **drawn)  # type: ignore[arg-type]
-    return Markets.from_table(table, attributes=["quality"], market_size=size)
+def logit_markets(**options: Any) -> Markets:
+    return Markets.from_table(
+        logit_table(), attributes=["quality"], market_size=PEOPLE, firm="maker", **options
+    )
+
+
+def alike_fit() -> ChoiceFit:
+    """The cheapest fit by likelihood: everyone alike, as asked."""
+    return ChoiceModel(population="point").fit(logit_markets(), seeds=[1])

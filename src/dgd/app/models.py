@@ -39,6 +39,7 @@ def model_page(desk: Desk, known: str) -> Page:
         + _report_form(model, known)
         + '</div><div id="report" class="answer"></div><h2>What was fitted</h2>'
         + facts(list(_told(model.fit).items()))
+        + _estimated(model.fit)
         + "".join(desk.folded(title, table) for title, table in model.fit.tables().items())
     )
     return beside(model, known, "model", model.name, body, lead=described(model.fit.data))
@@ -105,6 +106,12 @@ def _report_form(model: OpenModel, known: str) -> str:
         f'<form method="post" action="make-report?id={quote(known)}" data-into="report">'
         '<button class="quiet" type="submit">Make a report</button></form>'
     )
+
+
+def _estimated(fit: Any) -> str:
+    """What was decided about people, and whether the search converged; of counts, nothing."""
+    record = fit.record if isinstance(fit, ChoiceFit) else None
+    return "" if record is None else sentences(record.sentences(fit.runs[0].reason), most=5)
 
 
 def _told(fit: Any) -> dict[str, object]:

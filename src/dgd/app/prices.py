@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from dgd.app.controls import boxes, form, slider
-from dgd.app.desk import Desk, Page, cards
+from dgd.app.desk import Desk, Page, cards, sentences
 from dgd.app.fields import Fields
 from dgd.app.library import OpenModel
 from dgd.app.models import beside
@@ -105,14 +105,16 @@ def _as_it_is(desk: Desk, fit: ChoiceFit) -> str:
         + desk.folded("Shares and counts", shares, "shares")
         + desk.shown("Elasticities, mean over markets", means, "elasticities over markets")
         + desk.folded("Elasticities in every market", elasticities, "elasticities")
-        + desk.charted(
-            "sensitivity",
-            sensitivity_chart(fit),
-            "How many people mind prices how much.",
-            sensitivity_table(fit),
-        )
+        + _people(desk, fit)
         + "</section>"
     )
+
+
+def _people(desk: Desk, fit: ChoiceFit) -> str:
+    if fit.alike:
+        return sentences(["everyone minds prices alike here: there are no types to tell apart"])
+    words = "How many people mind prices how much."
+    return desk.charted("sensitivity", sensitivity_chart(fit), words, sensitivity_table(fit))
 
 
 def _changed(markets: Markets, fields: Fields) -> Markets:

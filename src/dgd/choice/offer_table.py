@@ -97,7 +97,9 @@ def check_names(columns: OfferColumns, attributes: Sequence[str], constant: bool
     taken = [name for name in attributes if name in columns.taken]
     if taken:
         raise InputError(f'attributes names "{taken[0]}", which is in use; rename that column.')
-    clash = [name for name in columns.taken if columns.taken.count(name) > 1 or name in RESULTS]
+    beside = [name for name in columns.taken if name != columns.count]
+    clash = [name for name in columns.taken if columns.taken.count(name) > 1]
+    clash += [name for name in beside if name in RESULTS]
     if clash:
         raise InputError(
             f'column "{clash[0]}" is named twice or has a name dgd uses itself; rename it.'

@@ -1,7 +1,7 @@
 """`dgd choice`: demand from market counts, and what other prices would do."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import polars as pl
 import typer
@@ -28,6 +28,9 @@ from dgd.cli.options import AsJson, MoreSettings, Seeds, TableFile
 from dgd.cli.values import named_settings, whole_numbers
 from dgd.files.atomic import check_target
 from dgd.tables.files import check_table_target, write_table
+
+if TYPE_CHECKING:
+    from dgd.choice.fit import ChoiceFit
 
 app = typer.Typer(name="choice", no_args_is_help=True)
 
@@ -76,20 +79,14 @@ def fit_choice(
         fitted = model.fit(markets, validation=held_out, seeds=tried, progress=tell)
     fitted.save(output)
     files = drawer.draw(fitted, markets)
-    summary, segments = fitted.summary("polars"), fitted.segments("polars")
     if as_json:
-        print_json(
-            {
-                "model": str(output),
-                "seeds": summary.to_dicts(),
-                "segments": segments.to_dicts(),
-                "charts": files,
-            }
-        )
+        print_json({"model": str(output), **_found(fitted), "charts": files})
     else:
         out.print(f"{markets}")
-        show("Training", summary)
-        show("Types of choosers", segments)
+        for sentence in fitted.sentences():
+            out.print(sentence)
+        for title, table in fitted.tables().items():
+            show(title, table)
         wrote(output, *files)
     if fitted.diverged:
         raise typer.Exit(DIVERGED)
@@ -178,6 +175,18 @@ def elasticities(
     over = _over_markets(rows, markets.columns.product)
     show(f"{title}, over markets", outside_named(over, over.columns[1]), most=60)
     wrote(*([] if output is None else [output]), *files)
+
+
+def _found(fit: "ChoiceFit") -> dict[str, Any]:
+    """What a fit says of itself; types only where there are some."""
+    record = fit.record
+    told = {} if record is None else {"people": record.candidates_table().to_dicts()}
+    if record is not None:
+        told["coefficients"] = fit.coefficients(kind="polars").to_dicts()
+    if not fit.alike:
+        told["segments"] = fit.segments("polars").to_dicts()
+    seeds = fit.summary("polars").to_dicts()
+    return {"said": fit.sentences(), "seeds": seeds, **told}
 
 
 def _over_markets(rows: pl.DataFrame, product: str) -> pl.DataFrame:

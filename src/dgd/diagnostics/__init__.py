@@ -1,6 +1,6 @@
 """Theory a user can call: can the numbers of this fit be trusted?
 
-- `check(fit)` runs everything below.
+- `check(fit)` runs everything below; `check_choice(fit)` asks a fit of demand.
 - `check_nodes`: would more quadrature nodes change the predictions?
 - `quadrature_bounds`, `error_propagation`, `state_limits`: errors beside their bounds.
 - `in_other_form`, `tilting_table`: the two readouts of one model.

@@ -1,6 +1,8 @@
 from .bounds import quadrature_bounds as quadrature_bounds
 from .checkup import Checkup as Checkup
 from .checkup import check as check
+from .choice_checkup import ChoiceCheckup as ChoiceCheckup
+from .choice_checkup import check_choice as check_choice
 from .crowd_views import people as people
 from .determined import identifiability as identifiability
 from .gradients import gradient_check as gradient_check

@@ -6,7 +6,7 @@ import pytest
 from scipy.optimize import minimize
 
 from dgd.choice import ChoiceModel, Markets
-from support.logit_markets import SENSITIVITY, TASTES, logit_markets, logit_table
+from support.drawn_logit import SENSITIVITY, TASTES, drawn_markets, drawn_table
 
 ALIKE = ChoiceModel(population="point")
 
@@ -32,22 +32,22 @@ def exact_logit(table: pl.DataFrame, size: float) -> np.ndarray:
 
 
 def test_effects_are_those_of_a_search_of_scipys_own():
-    table = logit_table(3)
-    fit = ALIKE.fit(logit_markets(3))
+    table = drawn_table(3)
+    fit = ALIKE.fit(drawn_markets(3))
     found = fit.coefficients()["estimate"].to_numpy()
     constant, quality, sensitivity = exact_logit(table, 5000)
     np.testing.assert_allclose(found, [sensitivity, constant, quality], rtol=1e-5)
 
 
 def test_the_truth_is_found_again():
-    found = ALIKE.fit(logit_markets(4, markets=200)).coefficients()["estimate"].to_numpy()
+    found = ALIKE.fit(drawn_markets(4, markets=200)).coefficients()["estimate"].to_numpy()
     np.testing.assert_allclose(found, [SENSITIVITY, *TASTES], rtol=0.05)
 
 
 @pytest.mark.parametrize("size", [10**6, 10**8, 10**9])
 def test_elasticities_do_not_depend_on_how_rare_purchases_are(size: int):
     """The same counts in ever larger markets: inside shares from 0.5% down to five in a million."""
-    table = logit_table(5, constant=-4.0, size=5000)
+    table = drawn_table(5, constant=-4.0, size=5000)
     rare = Markets.from_table(table, attributes=["quality"], market_size=size)
     fit = ChoiceModel(starts=1, nodes=5).fit(rare, seeds=[1])
     sensitivity = exact_logit(table, size)[2]
@@ -60,7 +60,7 @@ def test_elasticities_do_not_depend_on_how_rare_purchases_are(size: int):
 
 
 def test_units_of_prices_attributes_and_volumes_do_not_matter():
-    table = logit_table(6, scatter=0.5)
+    table = drawn_table(6, scatter=0.5)
     other = table.with_columns(
         pl.col("price") * 100, pl.col("quality") * 50 + 1900, pl.col("count") * 0.001
     )
@@ -76,7 +76,7 @@ def test_units_of_prices_attributes_and_volumes_do_not_matter():
 
 
 def test_a_table_of_shares_says_what_its_counts_say():
-    table = logit_table(7, scatter=0.5)
+    table = drawn_table(7, scatter=0.5)
     shares = table.with_columns(share=pl.col("count") / 5000)
     counted = ALIKE.fit(Markets.from_table(table, attributes=["quality"], market_size=5000))
     shared = ALIKE.fit(Markets.from_table(shares, attributes=["quality"], share="share"))
@@ -86,7 +86,7 @@ def test_a_table_of_shares_says_what_its_counts_say():
 
 
 def test_absorbed_labels_are_their_own_columns():
-    table = logit_table(8).with_columns(
+    table = drawn_table(8).with_columns(
         (pl.col("product") == f"p{j}").cast(pl.Float64).alias(f"is p{j}") for j in range(1, 4)
     )
     marks = [f"is p{j}" for j in range(1, 4)]
@@ -108,7 +108,7 @@ def test_absorbed_labels_are_their_own_columns():
 def test_market_effects_make_every_market_sell_what_it_sold():
     """With an effect of its own a market's purchases are met exactly: the logit's own rule."""
     markets = Markets.from_table(
-        logit_table(9, markets=12), attributes=["quality"], absorb=["market"], market_size=5000
+        drawn_table(9, markets=12), attributes=["quality"], absorb=["market"], market_size=5000
     )
     table = ALIKE.fit(markets).predict().filter(pl.col("product") != "outside")
     sold = table.group_by("market", maintain_order=True).agg(pl.col("count").sum())
@@ -117,7 +117,7 @@ def test_market_effects_make_every_market_sell_what_it_sold():
 
 def test_choice_sets_without_an_outside_option_are_compared_among_themselves():
     """Leaving out who bought nothing leaves the effects of attributes and prices as they are."""
-    table = logit_table(10, markets=300)
+    table = drawn_table(10, markets=300)
     inside = Markets.from_table(table, attributes=["quality"], outside=False)
     found = ALIKE.fit(inside).coefficients()
     assert found["coefficient"].to_list() == ["price sensitivity", "taste for quality"]

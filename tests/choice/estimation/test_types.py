@@ -18,18 +18,18 @@ from dgd.choice.estimation.evidence import ChoiceEvidence
 from dgd.choice.estimation.folds import held_out_folds
 from dgd.choice.offers import Offers
 from dgd.runtime import computing
-from support.logit_markets import logit_markets
+from support.drawn_logit import drawn_markets
 from support.random_choice import make, offers_table, random_demand
 
 
 def test_where_people_are_alike_no_types_are_reported():
-    fit = ChoiceModel(starts=1, nodes=5).fit(logit_markets(2), seeds=[1])
+    fit = ChoiceModel(starts=1, nodes=5).fit(drawn_markets(2), seeds=[1])
     assert fit.alike
     assert fit.record is not None
     assert fit.record.chosen == "alike"
     assert "Types of choosers" not in fit.tables()
     assert fit.record.candidates_table()["chosen"].to_list() == [True, False]
-    alike = ChoiceModel(population="point").fit(logit_markets(2))
+    alike = ChoiceModel(population="point").fit(drawn_markets(2))
     np.testing.assert_allclose(fit.predict()["share"], alike.predict()["share"], rtol=1e-8)
 
 

@@ -6,8 +6,8 @@ import pytest
 
 import dgd
 from dgd.choice import ChoiceFit, ChoiceModel
+from support.drawn_logit import drawn_markets
 from support.endogenous_markets import endogenous_markets
-from support.logit_markets import logit_markets
 from support.refusals import refused
 
 ALIKE = ChoiceModel(population="point")
@@ -15,7 +15,7 @@ ALIKE = ChoiceModel(population="point")
 
 @pytest.fixture(scope="module")
 def fit() -> ChoiceFit:
-    return ALIKE.fit(logit_markets(1, scatter=0.6))
+    return ALIKE.fit(drawn_markets(1, scatter=0.6))
 
 
 def own_elasticity(fit: ChoiceFit, level: float = 90) -> pl.DataFrame:
@@ -30,7 +30,7 @@ def test_standard_errors_are_those_of_markets_drawn_anew(fit: ChoiceFit):
 
 @pytest.mark.slow
 def test_standard_errors_are_how_far_estimates_scatter_over_worlds():
-    fits = [ALIKE.fit(logit_markets(seed, scatter=0.6)) for seed in range(60)]
+    fits = [ALIKE.fit(drawn_markets(seed, scatter=0.6)) for seed in range(60)]
     tables = [fit.coefficients() for fit in fits]
     found = np.array([table["estimate"].to_numpy() for table in tables])
     said = np.array([table["standard error"].to_numpy() for table in tables])
@@ -40,11 +40,11 @@ def test_standard_errors_are_how_far_estimates_scatter_over_worlds():
 def test_more_scatter_than_chance_widens_ranges():
     """Ten times the people in every market tell hardly more where markets themselves scatter."""
     few, many = (
-        ALIKE.fit(logit_markets(1, size=size, scatter=0.6)).coefficients()["standard error"]
+        ALIKE.fit(drawn_markets(1, size=size, scatter=0.6)).coefficients()["standard error"]
         for size in (5_000, 50_000)
     )
     np.testing.assert_allclose(few, many, rtol=0.3)
-    calm = ALIKE.fit(logit_markets(1, size=50_000)).coefficients()["standard error"]
+    calm = ALIKE.fit(drawn_markets(1, size=50_000)).coefficients()["standard error"]
     assert (calm.to_numpy() < 0.3 * many.to_numpy()).all()
 
 

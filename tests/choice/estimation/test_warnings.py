@@ -10,13 +10,13 @@ from dgd.choice import ChoiceFit, ChoiceModel, Markets
 from dgd.choice.estimation.agreement import agreeing
 from dgd.choice.estimation.record import StartMade
 from dgd.choice.identification import doubts, odd_prices, unlearnable_columns
-from support.logit_markets import logit_markets, logit_table
+from support.drawn_logit import drawn_markets, drawn_table
 
 ALIKE = ChoiceModel(population="point")
 
 
 def changed(**columns: pl.Expr) -> Markets:
-    table = logit_table(1).with_columns(**columns)
+    table = drawn_table(1).with_columns(**columns)
     names = [name for name in ("quality", "twice") if name in table.columns]
     return Markets.from_table(table, attributes=names, market_size=5000)
 
@@ -31,11 +31,11 @@ def test_a_price_that_follows_from_attributes_is_remarked_on():
 def test_attributes_that_follow_from_others_are_remarked_on():
     markets = changed(twice=2 * pl.col("quality") + 1)
     assert unlearnable_columns(markets) in (["twice"], ["quality"], ["constant"])
-    assert unlearnable_columns(logit_markets(1)) == []
+    assert unlearnable_columns(drawn_markets(1)) == []
 
 
 def test_what_an_absorbed_label_explains_is_remarked_on():
-    table = logit_table(1).with_columns(
+    table = drawn_table(1).with_columns(
         sweet=pl.col("product").is_in(["p1", "p2"]).cast(pl.Float64)
     )
     markets = Markets.from_table(
@@ -50,11 +50,11 @@ def test_one_absurd_price_is_named():
     assert odd_prices(markets).tolist() == [[2, 1]]
     with pytest.warns(UserWarning, match=r"price 950 of product p1 in market 2 is far from its"):
         ALIKE.fit(markets)
-    assert not len(odd_prices(logit_markets(1)))
+    assert not len(odd_prices(drawn_markets(1)))
 
 
 def test_demand_that_slopes_upward_is_said_so():
-    table = logit_table(2, markets=60)
+    table = drawn_table(2, markets=60)
     upward = table.with_columns(price=3.5 - pl.col("price"))
     markets = Markets.from_table(upward, attributes=["quality"], market_size=5000)
     with pytest.warns(UserWarning, match=r"demand slopes upward.*instruments"):
@@ -66,7 +66,7 @@ def test_demand_that_slopes_upward_is_said_so():
 
 def test_weak_instruments_are_said_so():
     noise = np.random.default_rng(0).normal(size=160)
-    table = logit_table(3).with_columns(cost=pl.Series(noise))
+    table = drawn_table(3).with_columns(cost=pl.Series(noise))
     markets = Markets.from_table(
         table, attributes=["quality"], instruments=["cost"], market_size=5000
     )
@@ -76,7 +76,7 @@ def test_weak_instruments_are_said_so():
 
 @pytest.fixture(scope="module")
 def fit() -> ChoiceFit:
-    return ALIKE.fit(logit_markets(1))
+    return ALIKE.fit(drawn_markets(1))
 
 
 def test_a_search_that_did_not_converge_is_said_so(fit: ChoiceFit):

@@ -40,7 +40,10 @@ SECTIONS = {
         "watch",
         "data",
     ],
-    "demand_page": ["summary", "prices", "elasticities", "people", "watch", "data"],
+    "demand_page": ["summary", "prices", "elasticities", "people", "estimate", "watch", "data"],
+    "alike_page": [
+        *("summary", "prices", "elasticities", "people", "firms", "estimate", "watch", "data"),
+    ],
 }
 
 WIDTHS = {"desktop": 1280, "phone": 390}

@@ -8,6 +8,8 @@ from dgd.report.page.choice_sections import (
     demand_summary,
     demand_watch,
     elasticity_section,
+    estimate_section,
+    firm_section,
     people_section,
     price_section,
 )
@@ -20,9 +22,12 @@ SECTIONS = (
     price_section,
     elasticity_section,
     people_section,
+    firm_section,
+    estimate_section,
     demand_watch,
     demand_data,
 )
+"""In the order of the page; one that has nothing to say is left out."""
 
 
 def choice_report(fit: ChoiceFit, *, title: str | None = None, tell: Tell | None = None) -> Report:
@@ -40,7 +45,7 @@ def choice_report(fit: ChoiceFit, *, title: str | None = None, tell: Tell | None
         title or "What sells at which price",
         f"Learned from sales of {len(markets.products):,} products in "
         f"{len(markets.markets):,} markets.",
-        tuple(section(found) for section in SECTIONS),
+        tuple(made for section in SECTIONS if (made := section(found)) is not None),
         rows_block(ROWS, price_rows(found)),
         made_by(),
     )

@@ -3,18 +3,23 @@
 import altair as alt
 import polars as pl
 
+from dgd.choice.identification import doubts
 from dgd.choice.product_labels import outside_named
+from dgd.choice.segments import SENSITIVITY
 from dgd.report.charts.colors import EXPECTED, REFERENCE
 from dgd.report.charts.demand_curves import TITLES
 from dgd.report.charts.elasticities import elasticity_chart
 from dgd.report.charts.price_sensitivity import sensitivity_chart
-from dgd.report.page.choice_findings import ChoiceFindings
+from dgd.report.page.choice_findings import LEVEL, MOST_RANGED, ChoiceFindings, has_ranges
 from dgd.report.page.data_section import named_values
 from dgd.report.page.figures import figure, folded, scrolled
 from dgd.report.page.parts import Section, bullets, paragraphs, selector, slider
 from dgd.report.page.words import counted, percent
 
 ROWS = "prices"
+PEOPLE, COEFFICIENTS, SETTINGS = "People", "Coefficients", "settings: "
+ESTIMATED = (PEOPLE, COEFFICIENTS)
+"""Tables of a fit that stand with its estimate; the others stand with its data."""
 ELASTIC = -1.0
 """Below it a higher price earns less."""
 
@@ -83,24 +88,63 @@ def elasticity_section(found: ChoiceFindings) -> Section:
     product, to = diversion.columns[1:3]
     gone = diversion.group_by(product, to, maintain_order=True).agg(pl.col("diversion").mean())
     title = "Where buyers go when a price rises, on the mean over markets"
-    body = chart + folded(title, outside_named(gone, to))
+    body = chart + _ranged(found) + folded(title, outside_named(gone, to))
     return Section("elasticities", "How sales answer to prices", body)
 
 
 def people_section(found: ChoiceFindings) -> Section:
+    if found.fit.alike:
+        return Section("people", "Who minds prices", paragraphs([_all_alike(found)]))
     words = "People by how much they mind prices, and the types among them."
     body = figure("people-chart", sensitivity_chart(found.fit), words, found.segments)
     return Section("people", "Who minds prices", body)
+
+
+def estimate_section(found: ChoiceFindings) -> Section:
+    """What was decided about people, whether the search converged, and how sure the figures are."""
+    fit = found.fit
+    said = [one for one in fit.sentences() if not one.startswith(SETTINGS)]
+    if fit.record is None:
+        said.append("This method says nothing about convergence, and has no standard errors.")
+    body = bullets(said, "estimate")
+    if PEOPLE in found.tables and found.tables[PEOPLE].height > 1:
+        words = "People who differ against people who are all alike; the lower divergence is better"
+        body += f"<h3>{words}</h3>" + scrolled(found.tables[PEOPLE], words)
+    if COEFFICIENTS in found.tables:
+        words = f"Coefficients, with standard errors and the range of {LEVEL} %"
+        body += f"<h3>{words}</h3>" + scrolled(found.tables[COEFFICIENTS], words)
+    return Section("estimate", "How sure this is", body)
+
+
+def firm_section(found: ChoiceFindings) -> Section | None:
+    """What products cost and earn those who set their prices, where markets name them."""
+    if found.costs is None:
+        return None
+    body = paragraphs(
+        [
+            "Costs are those at which nobody who sets prices would gain by others; the markup is "
+            "price less cost, the Lerner index its part of the price."
+        ]
+    ) + paragraphs(found.costs.warned, "warning")
+    if found.costs.table is not None:
+        columns = found.fit.markets.columns
+        keys = {columns.product, columns.firm} & set(found.costs.table.columns)
+        mean = found.costs.table.group_by(sorted(keys), maintain_order=True).agg(
+            pl.col(columns.price, "cost", "markup", "lerner").mean()
+        )
+        body += scrolled(mean, "Costs and markups, on the mean over markets")
+        body += folded("In every market", found.costs.table)
+    return Section("firms", "What products cost and earn", body)
 
 
 def demand_watch(found: ChoiceFindings) -> Section:
     """What demand from counts cannot say by itself."""
     low, high = found.fit.price_range
     said = [
-        "Prices must have varied for reasons unrelated to demand; where a price was raised "
-        "because demand was high, sensitivity to prices is understated.",
+        _why_prices_moved(found),
         f"Prices from {low:g} to {high:g} were seen; what is said beyond them is extrapolated.",
         *found.warned,
+        *doubts(found.fit),
     ]
     diverged = found.fit.diverged
     if diverged:
@@ -111,9 +155,47 @@ def demand_watch(found: ChoiceFindings) -> Section:
 def demand_data(found: ChoiceFindings) -> Section:
     fit = found.fit
     body = paragraphs([repr(fit.markets)])
-    body += "".join(folded(title, table) for title, table in fit.tables().items())
+    rest = {title: table for title, table in found.tables.items() if title not in ESTIMATED}
+    body += "".join(folded(title, table) for title, table in rest.items())
     body += folded("Settings", named_values(fit.settings.as_dict()), most=None)
     return Section("data", "Data and settings", body)
+
+
+def _why_prices_moved(found: ChoiceFindings) -> str:
+    record = found.fit.record
+    if record is not None and record.first_stage_f is not None:
+        names = ", ".join(found.fit.markets.columns.instruments)
+        return (
+            f"Prices may follow demand: {names} tell which part of them does not, and must move "
+            "nothing but prices."
+        )
+    return (
+        "Prices must have varied for reasons unrelated to demand; where a price was raised "
+        "because demand was high, sensitivity to prices is understated."
+    )
+
+
+def _ranged(found: ChoiceFindings) -> str:
+    """Own elasticities with their ranges, or why there are none."""
+    if found.own is not None:
+        title = f"Own elasticities in every market, with the range of {LEVEL} %"
+        return f"<h3>{title}</h3>" + scrolled(found.own, title)
+    if has_ranges(found.fit):
+        words = f"Of more than {MOST_RANGED:,} elasticities no ranges are shown here."
+        return paragraphs(
+            [f"{words} For some markets, ask fit.elasticities(markets, level={LEVEL})."]
+        )
+    return ""
+
+
+def _all_alike(found: ChoiceFindings) -> str:
+    record = found.fit.record
+    sensitivity = float(found.segments[SENSITIVITY][0])
+    if record is not None and record.gain is not None:
+        known = "The data show no difference between people"
+    else:
+        known = "Everyone was taken to be alike, and whether people differ was not asked"
+    return f"{known}: one more unit of money takes {sensitivity:.3g} from everyone's utility."
 
 
 def _own(found: ChoiceFindings) -> pl.DataFrame:
