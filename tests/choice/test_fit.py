@@ -18,7 +18,7 @@ from dgd.choice import (
 )
 from dgd.files.tensors import read_tensors, write_tensors
 from dgd.storage import load_kind
-from support.random_choice import SIZES, make
+from support.random_choice import SIZES, make, offers_table
 from support.refusals import refused
 
 TRAIN, VALIDATION, TEST = 36, 12, 12
@@ -214,6 +214,18 @@ def test_other_validation_markets_are_refused():
         ChoiceModel().fit(make(), validation=make().with_scaled_prices(1.0))
     with refused("single market"):
         ChoiceModel().fit(make().select(["north"]))
+
+
+def test_columns_that_a_way_of_fitting_does_not_look_at_are_refused():
+    table = offers_table().with_columns(cost=pl.col("price") ** 2, who=pl.col("market"))
+    priced, repeated = make(table, instruments=["cost"]), make(table, household="who")
+    for settings in ({"method": "early stopping"}, {"dynamics": "feedback"}):
+        with refused("instruments", 'quality="none"'):
+            ChoiceModel(**settings).fit(priced)
+        with refused("households"):
+            ChoiceModel(**settings).fit(repeated)
+    with refused("households"):
+        ChoiceModel(quality="inverted").fit(repeated)
 
 
 def test_importing_and_fitting_is_quiet(known: dgd.choice.Markets):

@@ -7,7 +7,12 @@ from dgd.choice.dynamics.in_time import divided_in_time
 from dgd.choice.early_stopping import divided, trained
 from dgd.choice.estimation.estimating import Validation, estimate
 from dgd.choice.fit import ChoiceFit
-from dgd.choice.identification import refuse_unlearnable, warn_of_ambiguity, warn_of_estimate
+from dgd.choice.identification import (
+    refuse_unheard,
+    refuse_unlearnable,
+    warn_of_ambiguity,
+    warn_of_estimate,
+)
 from dgd.choice.inversion.fitting import fit_by_instruments
 from dgd.choice.markets import Markets
 from dgd.choice.settings import EARLY_STOPPING, FEEDBACK, INVERTED, ChoiceSettings
@@ -61,8 +66,9 @@ class ChoiceModel(ChoiceSettings):
                     "validation was made with count=None; what it decides needs counts: name "
                     "their column."
                 )
-        warn_of_ambiguity(markets)
         settings = ChoiceSettings(**self.as_dict())
+        refuse_unheard(settings, markets)
+        warn_of_ambiguity(markets)
         if self.dynamics == FEEDBACK:
             return self._with_feedback(
                 settings, markets, validation, seeds, progress, keep_on_interrupt

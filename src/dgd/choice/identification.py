@@ -9,6 +9,7 @@ from dgd.choice.fit import ChoiceFit
 from dgd.choice.instruments.first_stage import WEAK
 from dgd.choice.markets import Markets
 from dgd.choice.offer_table import CONSTANT
+from dgd.choice.settings import INVERTED, LIKELIHOOD, STATIC, UNSEEN, ChoiceSettings
 from dgd.errors import InputError
 from dgd.learning.runs import UNCONVERGED
 
@@ -45,6 +46,24 @@ def refuse_unlearnable(training: Markets) -> None:
         raise InputError(
             f"{training.columns.price} is {low:g} for every available product of every training "
             "market, so price sensitivity cannot be learned; add markets with other prices."
+        )
+
+
+def refuse_unheard(settings: ChoiceSettings, markets: Markets) -> None:
+    """Refuse columns that the way of fitting would not look at: what was handed over counts."""
+    by_likelihood = settings.method == LIKELIHOOD and settings.dynamics == STATIC
+    way = f'method="{LIKELIHOOD}" and dynamics="{STATIC}"'
+    if markets.columns.instruments and settings.quality != UNSEEN and not by_likelihood:
+        raise InputError(
+            f"instruments are looked at with {way} only; fit so, or say "
+            f'quality="{UNSEEN}" to take prices as given.'
+        )
+    if markets.columns.household is not None and not (
+        by_likelihood and settings.quality != INVERTED
+    ):
+        raise InputError(
+            f"households are looked at with {way} and without inverted quality only; fit so, or "
+            "make the markets without household."
         )
 
 

@@ -56,10 +56,9 @@ class InTime(NamedTuple):
         """Inside `computing`; `fitted` where offers have absorbed effects or quality."""
         training, held_out = divided_in_time(markets, validation)
         fitted = FittedOffers.plain(training) if fitted is None else fitted
-        counted = [
-            (replace(fitted, past=HistoryOf.by(past)).of(part), Sales.of(part))
-            for part, past in ((training, training), (held_out, markets))
-        ]
+        before = HistoryOf.by(training)
+        recorded = ((training, before), (held_out, before.with_later(held_out)))
+        counted = [(replace(fitted, past=past).of(part), Sales.of(part)) for part, past in recorded]
         return InTime(training, held_out, fitted, *counted)
 
 
