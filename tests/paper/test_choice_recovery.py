@@ -5,7 +5,7 @@ The generators are ours, so the paper's figures are no bounds; its order is the 
 
 import pytest
 
-from dgd.paper.choice_recovery import MODELS, STARTS, WORLDS, choice_recovery
+from dgd.paper.choice_recovery import MODELS, PROTOCOLS, WORLDS, choice_recovery
 from dgd.paper.models import Scored
 from dgd.paper.windows import Windows
 
@@ -16,11 +16,11 @@ def quiet(_: str) -> None:
 
 @pytest.mark.slow
 def test_learned_is_ahead_of_fixed_is_ahead_of_point_in_every_seed():
-    """On both generators, from one start as the paper trains and from the library's four."""
+    """On both generators, by the paper's protocol and by the library's."""
     table = choice_recovery(Scored(Windows(None, quiet), quiet))
     found = {(row["model"], row["window"]): row["scores"] for row in table.iter_rows(named=True)}
     for window in WORLDS:
-        for starts in STARTS:
-            seeds = zip(*(found[f"{model}, {starts}", window] for model in MODELS), strict=True)
+        for protocol in PROTOCOLS:
+            seeds = zip(*(found[f"{model}, {protocol}", window] for model in MODELS), strict=True)
             for learned, fixed, point in seeds:
                 assert learned < fixed < point
