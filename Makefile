@@ -46,9 +46,14 @@ docs: export XLA_FLAGS = --xla_cpu_use_fusion_emitters=false
 docs: $(VENV)/.docs-installed
 	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --nitpicky --quiet docs docs/_build/html
 
+# Of biogeme only the file of the Swissmetro survey is read, so that none of its needs is installed.
 compare: $(VENV)/.test-installed
 	$(PIP) --editable '.[compare,choice]'
-	$(BIN)/python -m pytest tests/model/test_against_torch.py tests/choice/test_against_pyblp.py \
+	$(PIP) --no-deps biogeme
+	$(BIN)/python -m pytest -m "not long and not engines" \
+		tests/model/test_against_torch.py tests/choice/test_against_pyblp.py \
+		tests/choice/firms/test_firms_against_pyblp.py tests/choice/inversion/test_gmm_against_pyblp.py \
+		tests/choice/test_swissmetro.py \
 		tests/house/test_examples.py::test_cereal_finds_demand_that_falls_with_price
 
 engines: $(VENV)/.test-installed

@@ -11,7 +11,10 @@ parameters of population and utility.
 Estimation. The same mixed logit on the same markets and the same draws, until converged, each
 by its own rule: xlogit as it comes, from a logit of its own, dgd's gradients in SciPy's
 BFGS, from no tastes at all. The likelihood has one maximum, and log-likelihoods are of the
-counts. The last row is `ChoiceModel` as it comes, its compilation included.
+counts. The last row is `ChoiceModel` with one start, its compilation included.
+
+Instruments. The logit of Nevo's cereals with an effect per brand and twenty instruments, by PyBLP
+and by dgd, from the table to the estimate.
 
 Rounds alternate between the packages and each is reported by its median.
 """
@@ -29,6 +32,7 @@ import equinox as eqx
 import numpy as np
 
 from choice_estimation import estimation, seconds
+from choice_instruments import with_instruments
 from dgd.choice import (
     ChoiceDemand,
     ChoiceWorld,
@@ -207,6 +211,7 @@ def main() -> None:
     for draws in DRAWS:
         title = f"mixed logit: {ESTIMATED} markets of 3 products, {draws} draws"
         figures[title] = estimation(ESTIMATED, draws, chosen.rounds)
+    figures["logit with instruments: 94 markets of 24 cereals"] = with_instruments(chosen.rounds)
     for title, rows in figures.items():
         show(title, rows)
     if chosen.json is not None:

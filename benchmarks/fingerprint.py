@@ -107,7 +107,7 @@ def of_retail(folder: Path) -> Iterator[tuple[str, str]]:
 
 def of_choice() -> Iterator[tuple[str, str]]:
     markets = dgd.choice.simulate_markets(dgd.choice.gaussian_world(), 16, seed=2).markets
-    fit = dgd.choice.ChoiceModel(epochs=20, starts=2).fit(markets, seeds=[1])
+    fit = dgd.choice.ChoiceModel(method="early stopping", epochs=20).fit(markets, seeds=[1])
     yield "choice, shares", of_table(fit.predict(kind="polars"))
     yield "choice, elasticities", of_table(fit.elasticities(kind="polars"))
     yield "choice, file", of_file(fit)

@@ -21,6 +21,7 @@ import numpy as np
 import polars as pl
 
 from dgd.choice import (
+    ChoiceDemand,
     ChoiceFit,
     ChoiceModel,
     ChoiceWorld,
@@ -35,6 +36,8 @@ UNSEEN = 1 / 3
 TODAY = 3.2
 """What the product costs today in the simulated towns."""
 TRIED = 61
+DRAWN = 30
+"""Parameter sets that the range of the recommended price is taken from."""
 TABLE_STYLE: dict[str, Any] = {
     "tbl_rows": 40,
     "tbl_cols": 12,
@@ -58,15 +61,24 @@ class Decision:
         return markets.with_prices({self.product: self.today})
 
     def profits(self, fit: ChoiceFit, markets: Markets) -> pl.DataFrame:
-        """One row per seed and price to try: what the product would sell and earn."""
-        curves = []
-        for run in fit.runs:
-            alone = replace(fit, runs=(run,))
-            curve = alone.demand_curve(self.product, self.prices, markets, "polars")
-            curves.append(curve.select(pl.lit(run.seed).alias("seed"), "price", "count"))
-        return pl.concat(curves).with_columns(
-            profit=(pl.col("price") - self.cost) * pl.col("count")
-        )
+        """One row per draw and price to try: what the product would sell and earn. Draw 0 is the
+        estimate, the others are what the counts allow as well."""
+        drawn = [fit.parameters[0], *(one.parameters for one in fit.draws(DRAWN))]
+        curves = [
+            self.profit(with_parameters(fit, parameters), markets).with_columns(draw=pl.lit(number))
+            for number, parameters in enumerate(drawn)
+        ]
+        return pl.concat(curves)
+
+    def profit(self, fit: ChoiceFit, markets: Markets) -> pl.DataFrame:
+        """One row per price to try."""
+        curve: pl.DataFrame = fit.demand_curve(self.product, self.prices, markets, "polars")
+        profit = (pl.col("price") - self.cost) * pl.col("count")
+        return curve.select("price", "count", profit.alias("profit"))
+
+
+def with_parameters(fit: ChoiceFit, parameters: ChoiceDemand) -> ChoiceFit:
+    return replace(fit, runs=(replace(fit.runs[0], parameters=parameters),))
 
 
 def town_world() -> ChoiceWorld:
@@ -98,11 +110,12 @@ def held_out_check(fit: ChoiceFit, unseen: Markets) -> pl.DataFrame:
 
 
 def recommend(profits: pl.DataFrame) -> tuple[float, tuple[float, float]]:
-    """The price with the highest profit averaged over seeds, and the range of the seeds' own."""
-    mean = profits.group_by("price", maintain_order=True).agg(pl.col("profit").mean())
-    best = mean.sort("profit", descending=True).item(0, "price")
-    each = profits.sort("profit", descending=True).group_by("seed").first()["price"].to_list()
-    return float(best), (min(each), max(each))
+    """The price with the highest profit by the estimate, and where nine tenths of the draws have
+    theirs."""
+    each = profits.sort("profit", descending=True).group_by("draw").first()
+    best = each.filter(pl.col("draw") == 0).item(0, "price")
+    low, high = (each["price"].quantile(part, "nearest") for part in (0.05, 0.95))
+    return float(best), (float(low or best), float(high or best))
 
 
 def comparison_table(
@@ -135,14 +148,16 @@ def comparison_table(
 
 
 def profit_chart(profits: pl.DataFrame, decision: Decision, price: float) -> alt.TopLevelMixin:
-    """Profit over price, a line per seed; today's and the recommended price marked."""
+    """Profit over price, a line per draw, the estimate's dark; today's and the recommended price
+    marked."""
     lines = (
         alt.Chart(profits)
-        .mark_line(strokeWidth=1.5)
+        .mark_line(strokeWidth=1.5, color="#4c78a8")
         .encode(
             x=alt.X("price:Q", title=f"price of {decision.product}", scale=alt.Scale(zero=False)),
             y=alt.Y("profit:Q", title="profit"),
-            color=alt.Color("seed:N", title="seed"),
+            detail="draw:N",
+            opacity=alt.condition("datum.draw == 0", alt.value(1.0), alt.value(0.15)),
         )
     )
     marked = pl.DataFrame({"price": [decision.today, price], "which": ["today", "recommended"]})
@@ -178,7 +193,6 @@ def chosen_arguments(given: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--today", type=float, help="price today; else the mean price offered")
     parser.add_argument("--output", type=Path, default=Path("pricing-output"))
     parser.add_argument("--markets", type=int, default=60, help="towns to simulate")
-    parser.add_argument("--epochs", type=int, default=180)
     parser.add_argument("--seeds", type=int, default=3)
     return parser.parse_args(given)
 
@@ -200,8 +214,8 @@ def decision_about(arguments: argparse.Namespace, known: Markets, simulated: boo
 def tell_what_was_learned(fit: ChoiceFit, unseen: Markets) -> None:
     print("\n2. Does it predict markets it has not seen?")
     print(held_out_check(fit, unseen))
-    print("\n3. Who buys? Types of choosers, by seed.")
-    print(fit.segments("polars").drop("cohort"))
+    print("\n3. Who buys?", *fit.sentences()[:3], sep="\n   ")
+    print(fit.coefficients(kind="polars"))
     print("\n4. How do sales answer to prices? Mean elasticities in the unseen markets.")
     table = fit.elasticities(unseen, "polars")
     index = unseen.columns.product
@@ -213,14 +227,14 @@ def tell_the_recommendation(
 ) -> None:
     first, last = decision.prices[0], decision.prices[-1]
     print(
-        f"\n5. Recommended price of {decision.product}: {price:.2f} (the seeds' own: {own[0]:.2f} "
+        f"\n5. Recommended price of {decision.product}: {price:.2f} (90% range: {own[0]:.2f} "
         f"to {own[1]:.2f}),\n   tried from {first:.2f} to {last:.2f} at a cost of "
         f"{decision.cost:.2f}; today it is {decision.today:.2f}."
     )
     if price in (first, last):
         print("   It is the last price there is evidence on; profit may rise beyond: test it.")
     profit, distance = pl.col("profit"), (pl.col("price") - decision.today).abs()
-    gains = profits.group_by("seed", maintain_order=True).agg(
+    gains = profits.filter(pl.col("draw") == 0).select(
         profit.get(distance.arg_min()).alias("profit near today's"),
         profit.filter(pl.col("price") == price).first().alias("at the recommended"),
     )
@@ -239,15 +253,15 @@ def main(given: Sequence[str] | None = None) -> float:
     with pl.Config(**TABLE_STYLE):
         print(f"1. {markets}; the last {len(unseen.markets)} markets are kept from the fit.")
         seeds = range(1, arguments.seeds + 1)
-        fit = ChoiceModel(epochs=arguments.epochs).fit(known, validation=0.25, seeds=seeds)
+        fit = ChoiceModel(starts=1).fit(known, validation=0.25, seeds=seeds)
         fit.save(arguments.output / "model.dgd")
         tell_what_was_learned(fit, unseen)
         profits = decision.profits(fit, unseen)
         price, own = recommend(profits)
         tell_the_recommendation(decision, profits, price, own)
         if world is not None:
-            truth = replace(fit, runs=(replace(fit.runs[0], parameters=world.model),))
-            true_price, _ = recommend(decision.profits(truth, unseen))
+            truth = decision.profit(with_parameters(fit, world.model), unseen)
+            true_price = truth.sort("profit", descending=True).item(0, "price")
             print(f"   In the world that was simulated the best price is {true_price:.2f}.")
         print("\n6. What it would change in the unseen markets:")
         print(comparison_table(fit, decision, price, unseen))

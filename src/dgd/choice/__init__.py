@@ -1,8 +1,8 @@
 """Demand from market counts: who buys what when attributes, prices and availability change.
 
 markets = dgd.choice.Markets.from_table(sales, attributes=["quality"], market_size="visitors")
-fit = dgd.choice.ChoiceModel().fit(markets, validation=0.25)
-fit.elasticities()
+fit = dgd.choice.ChoiceModel().fit(markets)
+fit.elasticities(level=90)
 fit.compare(markets.with_prices({"a": 2.5})).total()
 """
 

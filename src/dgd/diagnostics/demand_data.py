@@ -15,7 +15,7 @@ from dgd.choice.identification import (
 from dgd.choice.markets import Markets
 from dgd.choice.product_labels import label_column
 from dgd.diagnostics.demand_nodes import OwnSubstitution
-from dgd.diagnostics.examined import Care, Examined, Held
+from dgd.diagnostics.examined import Care, Examined, HeldAgainst
 
 COLUMNS, ELASTICITIES, PRICES = (
     "Columns that follow from others",
@@ -39,7 +39,7 @@ def examined_columns(fit: ChoiceFit) -> Examined:
     if names:
         what, _, advice = unlearnable_words(names).rpartition(": ")
         care.append(Care("columns follow from others", what, float(len(names)), advice))
-    held = Held("columns that follow from others", float(len(names)), 0.0, not names)
+    held = HeldAgainst("columns that follow from others", float(len(names)), 0.0, not names)
     return Examined(COLUMNS, table, (held,), tuple(care))
 
 
@@ -51,11 +51,13 @@ def examined_prices(fit: ChoiceFit) -> Examined:
     if len(odd):
         what, _, advice = odd_price_words(markets, odd).rpartition(": ")
         care.append(Care("odd prices", what, float(len(odd)), advice))
-    held = [Held("prices far from their product's others", float(len(odd)), 0.0, not len(odd))]
+    held = [
+        HeldAgainst("prices far from their product's others", float(len(odd)), 0.0, not len(odd))
+    ]
     beyond = _beyond(fit)
     if len(markets.markets) < len(fit.markets.markets):
         far = "prices beyond those trained on, in widths of their range"
-        held.append(Held(far, beyond, FAR, beyond <= FAR))
+        held.append(HeldAgainst(far, beyond, FAR, beyond <= FAR))
     if beyond > FAR:
         low, high = fit.price_range
         where = f"prices from {low:g} to {high:g} were trained on"
@@ -89,7 +91,7 @@ def examined_elasticities(fit: ChoiceFit, found: OwnSubstitution) -> Examined:
     few = elasticity > ELASTIC
     part = float(sold[few].sum() / sold.sum()) if sold.sum() > 0 else 0.0
     bounded = part <= INELASTIC_SALES
-    held = Held("part of sales whose demand is inelastic", part, INELASTIC_SALES, bounded)
+    held = HeldAgainst("part of sales whose demand is inelastic", part, INELASTIC_SALES, bounded)
     care = []
     if few.any():
         where = (

@@ -13,7 +13,7 @@ from dgd.choice.choice_demand import ChoiceDemand
 from dgd.choice.estimation.enough_nodes import MOVED, finer, with_nodes
 from dgd.choice.fit import ChoiceFit
 from dgd.choice.offers import Offers
-from dgd.diagnostics.examined import Care, Examined, Held
+from dgd.diagnostics.examined import Care, Examined, HeldAgainst
 from dgd.learning.setting_checks import MOST_POINTS
 from dgd.model.quadrature import MAX_NODES
 from dgd.runtime import computing
@@ -140,17 +140,17 @@ def _row(
     }
 
 
-def _held(table: pl.DataFrame, nodes: int, has_outside: bool) -> list[Held]:
+def _held(table: pl.DataFrame, nodes: int, has_outside: bool) -> list[HeldAgainst]:
     last = table.row(-1, named=True)
     bounds = [("mean elasticity change", MOVED), ("largest elasticity change", LARGEST_CHANGE)]
     bounds += [("mean diversion change", MOVED)] if has_outside else []
     return [
-        Held(f"{name} with {nodes} nodes", last[name], bound, bool(last[name] < bound))
+        HeldAgainst(f"{name} with {nodes} nodes", last[name], bound, bool(last[name] < bound))
         for name, bound in bounds
     ]
 
 
-def _too_few(fit: ChoiceFit, held: Sequence[Held]) -> Care:
+def _too_few(fit: ChoiceFit, held: Sequence[HeldAgainst]) -> Care:
     worst = max(held, key=lambda one: one.found / (one.bound or 1.0))
     return Care(
         "too few nodes",

@@ -10,7 +10,7 @@ from dgd.choice.fit import ChoiceFit
 from dgd.choice.instruments.first_stage import WEAK
 from dgd.choice.segments import SENSITIVITY
 from dgd.choice.settings import INVERTED
-from dgd.diagnostics.examined import Care, Examined, Held
+from dgd.diagnostics.examined import Care, Examined, HeldAgainst
 from dgd.learning.runs import UNCONVERGED
 
 PEOPLE, STARTS, PRICE_EFFECT, INSTRUMENTS, SCATTER = (
@@ -42,7 +42,7 @@ def examined_record(fit: ChoiceFit) -> list[Examined]:
 
 
 def _people(record: EstimationRecord) -> Examined | None:
-    """Held-out divergence of both descriptions of people, and what decided between them."""
+    """HeldAgainst-out divergence of both descriptions of people, and what decided between them."""
     if not record.candidates:
         return None
     table = record.candidates_table()
@@ -56,8 +56,8 @@ def _people(record: EstimationRecord) -> Examined | None:
     needed = max(ERRORS * error, LEAST_GAIN)
     as_decided = (record.gain > needed) == (record.chosen == TYPES)
     held = (
-        Held("gain of types on held-out clusters", record.gain, needed, as_decided),
-        Held("standard error of this gain", error),
+        HeldAgainst("gain of types on held-out clusters", record.gain, needed, as_decided),
+        HeldAgainst("standard error of this gain", error),
     )
     care = []
     if abs(record.gain - needed) < error:
@@ -78,14 +78,14 @@ def _search(fit: ChoiceFit, record: EstimationRecord) -> Examined:
     ended = fit.runs[0].reason
     slope = record.slope
     top = slope <= record.tolerance and ended != UNCONVERGED
-    held = [Held("largest slope where the search ended", slope, record.tolerance, top)]
+    held = [HeldAgainst("largest slope where the search ended", slope, record.tolerance, top)]
     care = []
     if not top:
         advice = "raise epochs, or lower components or dim"
         care.append(Care("search not converged", ended, slope, advice))
     if record.starts:
         converged = np.mean([one.converged for one in record.starts])
-        held.append(Held("part of starts that converged", float(converged)))
+        held.append(HeldAgainst("part of starts that converged", float(converged)))
     if record.starts and not fit.alike:
         apart = _apart(record)
         held += apart
@@ -100,7 +100,7 @@ def _search(fit: ChoiceFit, record: EstimationRecord) -> Examined:
     return Examined(STARTS, table, tuple(held), tuple(care))
 
 
-def _apart(record: EstimationRecord) -> list[Held]:
+def _apart(record: EstimationRecord) -> list[HeldAgainst]:
     """How far ends that are as likely as the best lie apart."""
     near = [one for one in record.starts if one.behind <= ALIKE_LIKELY]
     elastic, left = (
@@ -111,7 +111,9 @@ def _apart(record: EstimationRecord) -> list[Held]:
         "own elasticity between starts as likely as the best": float(np.ptp(elastic) / size),
         "diversion to outside between them": float(np.ptp(left)),
     }
-    return [Held(what, apart, TOLERATED, apart <= TOLERATED) for what, apart in found.items()]
+    return [
+        HeldAgainst(what, apart, TOLERATED, apart <= TOLERATED) for what, apart in found.items()
+    ]
 
 
 def _price_effect(fit: ChoiceFit, record: EstimationRecord) -> Examined | None:
@@ -125,7 +127,9 @@ def _price_effect(fit: ChoiceFit, record: EstimationRecord) -> Examined | None:
     table = pl.DataFrame(
         {SENSITIVITY: [sensitivity], "standard error": [error], "t-value": [ratio]}
     )
-    held = Held("t-value of price sensitivity, at least", ratio, TOLD_APART, ratio >= TOLD_APART)
+    held = HeldAgainst(
+        "t-value of price sensitivity, at least", ratio, TOLD_APART, ratio >= TOLD_APART
+    )
     price, care = fit.markets.columns.price, []
     advice = "give instruments=[...], absorb=[...] or attributes that say what makes offers better"
     if sensitivity <= 0:
@@ -162,7 +166,7 @@ def _instruments(fit: ChoiceFit, f: float | None) -> Examined:
         where = f"{', '.join(names)} hardly move {columns.price}"
         advice = "the price effect leans to what it is without them: find stronger ones"
         care.append(Care("weak instruments", where, f, advice))
-    held = Held("F of the instruments, at least", f, WEAK, strong)
+    held = HeldAgainst("F of the instruments, at least", f, WEAK, strong)
     return Examined(INSTRUMENTS, table, (held,), tuple(care))
 
 
@@ -186,5 +190,5 @@ def _scatter(fit: ChoiceFit, record: EstimationRecord) -> Examined | None:
             "attributes, or absorb=[...]"
         )
         care.append(Care("shares scatter", where, dispersion, advice))
-    held = Held("scatter of shares, times chance", dispersion)
+    held = HeldAgainst("scatter of shares, times chance", dispersion)
     return Examined(SCATTER, table, (held,), tuple(care))

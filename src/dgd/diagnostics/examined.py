@@ -9,7 +9,7 @@ CARE = {"warning": pl.String, "where": pl.String, "value": pl.Float64, "advice":
 SUMMARY = {"check": pl.String, "found": pl.Float64, "bound": pl.Float64, "holds": pl.Boolean}
 
 
-class Held(NamedTuple):
+class HeldAgainst(NamedTuple):
     """A figure beside its bound, and whether it holds; figures without a bound are told only."""
 
     check: str
@@ -32,5 +32,5 @@ class Examined(NamedTuple):
 
     title: str
     table: pl.DataFrame
-    held: tuple[Held, ...] = ()
+    held: tuple[HeldAgainst, ...] = ()
     care: tuple[Care, ...] = ()

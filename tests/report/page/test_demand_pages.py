@@ -17,6 +17,7 @@ from dgd.report.page.choice_sections import (
     firm_section,
     people_section,
 )
+from dgd.runtime import computing
 from support.logit_markets import alike_fit
 from support.random_choice import make, random_fit
 
@@ -28,12 +29,14 @@ def fit() -> ChoiceFit:
 
 @pytest.fixture(scope="module")
 def found(fit: ChoiceFit) -> ChoiceFindings:
-    return choice_found(fit)
+    with computing():
+        return choice_found(fit)
 
 
 @pytest.fixture(scope="module")
 def stopped_early() -> ChoiceFindings:
-    return choice_found(random_fit(make(), seeds=(1,)))
+    with computing():
+        return choice_found(random_fit(make(), seeds=(1,)))
 
 
 def words(html: str) -> str:

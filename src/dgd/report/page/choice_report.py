@@ -16,6 +16,7 @@ from dgd.report.page.choice_sections import (
 from dgd.report.page.document import Report, made_by
 from dgd.report.page.findings import Tell
 from dgd.report.page.parts import rows_block
+from dgd.runtime import computing
 
 SECTIONS = (
     demand_summary,
@@ -39,13 +40,15 @@ def choice_report(fit: ChoiceFit, *, title: str | None = None, tell: Tell | None
     """
     if tell is not None:
         tell("asking what prices do")
-    found = choice_found(fit)
+    with computing():  # one block for hundreds of questions: each would open its own
+        found = choice_found(fit)
+        made = [section(found) for section in SECTIONS]
     markets = fit.markets
     return Report(
         title or "What sells at which price",
         f"Learned from sales of {len(markets.products):,} products in "
         f"{len(markets.markets):,} markets.",
-        tuple(made for section in SECTIONS if (made := section(found)) is not None),
+        tuple(section for section in made if section is not None),
         rows_block(ROWS, price_rows(found)),
         made_by(),
     )

@@ -128,8 +128,8 @@ def firm_section(found: ChoiceFindings) -> Section | None:
     ) + paragraphs(found.costs.warned, "warning")
     if found.costs.table is not None:
         columns = found.fit.markets.columns
-        keys = {columns.product, columns.firm} & set(found.costs.table.columns)
-        mean = found.costs.table.group_by(sorted(keys), maintain_order=True).agg(
+        keys = list(dict.fromkeys([columns.product, str(columns.firm)]))
+        mean = found.costs.table.group_by(keys, maintain_order=True).agg(
             pl.col(columns.price, "cost", "markup", "lerner").mean()
         )
         body += scrolled(mean, "Costs and markups, on the mean over markets")
