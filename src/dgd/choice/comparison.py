@@ -14,6 +14,7 @@ from dgd.choice.surplus import warn_of_careless
 from dgd.choice.uncertainty import with_ranges
 from dgd.errors import InputError, few
 from dgd.panel.grids import label_indices
+from dgd.runtime import computing
 from dgd.tables.frames import from_polars
 from dgd.tables.html import html_summary
 
@@ -134,7 +135,8 @@ class Comparison:
         """What is `made` of the comparison, with ranges where others give them."""
         table = made(self)
         if self.others:
-            drawn = [made(one) for one in self.others]
+            with computing():
+                drawn = [made(one) for one in self.others]
             table = with_ranges(table, drawn, ["difference"], self.level)
         return from_polars(table, kind or self.base.markets.kind)
 

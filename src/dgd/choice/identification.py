@@ -166,7 +166,7 @@ def doubts(fit: ChoiceFit) -> list[str]:
             f"the search did not converge: the largest slope is {record.slope:.1e}, the tolerance "
             f"{record.tolerance:.0e}; raise epochs or lower components or dim."
         )
-    if not record.agree:
+    if not record.agree and not fit.alike:
         said.append(
             "starts that are as likely as the best disagree on substitution; summary() lists them: "
             "elasticities and diversion are not settled by these counts; add markets or lower "

@@ -162,7 +162,8 @@ class DemandQuestions(Trained):
             warn_of_far_prices(self.price_range, at_price(markets, own, float(end)))
         table = self._curve(self.parameters, markets, product, tried, self.fitted)
         if level is not None:
-            drawn = [self._curve((d,), markets, product, tried, of) for d, of in self.draws()]
+            with computing():
+                drawn = [self._curve((d,), markets, product, tried, of) for d, of in self.draws()]
             table = with_ranges(table, drawn, table.columns[1:], level)
         return from_polars(table, kind or markets.kind)
 
@@ -188,9 +189,11 @@ class DemandQuestions(Trained):
 
             return best_prices_table(curve, markets, products)
 
-        table = best(self.parameters, self.fitted)
+        with computing():
+            table = best(self.parameters, self.fitted)
         if level is not None:
-            drawn = [best((one,), fitted) for one, fitted in self.draws(BEST_PRICE_DRAWS)]
+            with computing():
+                drawn = [best((one,), fitted) for one, fitted in self.draws(BEST_PRICE_DRAWS)]
             table = with_ranges(table, drawn, ["best price", "gain percent"], level)
         return from_polars(table, kind or markets.kind)
 
@@ -238,7 +241,8 @@ class DemandQuestions(Trained):
         demand = self.demand(markets)
         table = made(demand)
         if level is not None:
-            drawn = [made(one) for one in self._drawn(demand.markets)]
+            with computing():
+                drawn = [made(one) for one in self._drawn(demand.markets)]
             table = with_ranges(table, drawn, columns, level)
         return from_polars(table, kind or demand.markets.kind)
 

@@ -26,6 +26,10 @@ def cache_folder() -> Path | None:
         return None
 
 
+_swept: set[Path] = set()
+"""Folders in which this process has looked for unfinished files."""
+
+
 class KeptFiles:
     """A folder of files, each led by a digest of its key and its content.
 
@@ -40,6 +44,12 @@ class KeptFiles:
         self._path = folder
         """As JAX, which keeps its programs here, calls it in its log."""
         self.ending = ending
+        if folder not in _swept:
+            _swept.add(folder)
+            self._sweep(folder)
+
+    def _sweep(self, folder: Path) -> None:
+        """Drop what killed processes left unfinished; once is enough for a process."""
         with suppress(OSError):
             for left in folder.glob(f"{self.unfinished}*"):
                 with suppress(OSError):

@@ -97,6 +97,8 @@ def test_starts_that_are_as_likely_and_disagree_are_said_so(fit: ChoiceFit):
     assert not agreeing([best, elsewhere])
     assert not agreeing([best, start(1.0, -3.0, 0.5)])
     assert fit.record is not None
-    unsure = replace(fit, record=replace(fit.record, agree=False, starts=(best, elsewhere)))
+    record = replace(fit.record, agree=False, starts=(best, elsewhere))
+    assert not doubts(replace(fit, record=record)), "where all are alike types are not looked at"
+    unsure = replace(fit, record=replace(record, chosen="types"))
     assert "disagree on substitution" in doubts(unsure)[0]
     assert "DISAGREE" in " ".join(unsure.sentences())
