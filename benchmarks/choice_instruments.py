@@ -82,7 +82,7 @@ def with_instruments(rounds: int) -> dict[str, dict[str, float]]:
     own = results.extract_diagonals(results.compute_elasticities())
     effect = float(results.beta.item())
     estimate = found["dgd, inverted, the estimate alone"][1]
-    ours = -estimate.parameters[-1] / float(estimate.demand.scales.price)
+    ours = -float(estimate.parameters[-1]) / float(estimate.demand.scales.price)
     assert abs(ours - effect) < SAME, (ours, effect)
     figures: dict[str, dict[str, float]] = {
         "PyBLP": {"price": effect, "own elasticity": float(own.mean())},

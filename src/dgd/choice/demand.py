@@ -48,20 +48,20 @@ class Demand:
     @cached_property
     def shares(self) -> Shares:
         with computing():
-            offers = self._offers
+            offers = self.seen
             return Shares(*_mean(shares(model, offers) for model in self.parameters))
 
     @cached_property
     def price_derivatives(self) -> PriceDerivatives:
         with computing():
-            offers = self._offers
+            offers = self.seen
             return PriceDerivatives(*_mean(price_derivatives(m, offers) for m in self.parameters))
 
     @cached_property
     def surplus_at_nodes(self) -> Float[np.ndarray, "seed market cohort node"]:
         """What each node adds to the consumer surplus of one opportunity, in money."""
         with computing():
-            offers = self._offers
+            offers = self.seen
             parts = [np.asarray(surplus_at_nodes(model, offers)) for model in self.parameters]
         return np.stack(parts)
 
@@ -156,7 +156,8 @@ class Demand:
         )
 
     @property
-    def _offers(self) -> Offers:
+    def seen(self) -> Offers:
+        """The markets as arrays."""
         return Offers.of(self.markets) if self.offers is None else self.offers
 
     def _available_pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -13,6 +13,7 @@ from jaxtyping import Float
 
 from dgd.choice.dynamics.history import HistoryOf
 from dgd.choice.dynamics.starting_at_rest import first_moving_demand
+from dgd.choice.dynamics.tastes_over_time import retention_table, tastes_over_time
 from dgd.choice.estimation.bootstrap import resampled
 from dgd.choice.estimation.estimating import Estimate
 from dgd.choice.estimation.record import ALIKE, EstimationRecord
@@ -20,14 +21,14 @@ from dgd.choice.fitted_offers import FittedOffers
 from dgd.choice.inversion.fitting import InvertedFit
 from dgd.choice.markets import Markets
 from dgd.choice.questions import DemandQuestions
-from dgd.choice.settings import INVERTED, LIKELIHOOD, STATIC, ChoiceSettings
+from dgd.choice.settings import FEEDBACK, INVERTED, LIKELIHOOD, STATIC, ChoiceSettings
 from dgd.choice.starting import ChoiceStart, estimated, first_demand
 from dgd.choice.stored import markets_from, markets_stored
 from dgd.choice.uncertainty import DRAWS, Doubt, Drawn
 from dgd.errors import InputError
 from dgd.files import declared
 from dgd.files.tensors import Tensors
-from dgd.learning.runs import Run
+from dgd.learning.runs import CONVERGED, Run
 from dgd.learning.trained import restored_runs
 from dgd.runtime import computing
 from dgd.tables.frames import from_polars
@@ -120,6 +121,18 @@ class ChoiceFit(DemandQuestions):
         """Whether everyone is the same in this fit: then there are no types to speak of."""
         return self.record is not None and self.record.chosen == ALIKE
 
+    def tastes_over_time(self, markets: Markets | None = None, kind: str | None = None) -> Any:
+        """One row per market, with its place and period: how price-sensitive its people are at
+        that time, and their tastes, as what was bought before has moved them."""
+        if self.settings.dynamics == STATIC:
+            raise InputError(
+                f'the fit was made with dynamics="{STATIC}": nothing moves tastes in it; fit with '
+                f'dynamics="{FEEDBACK}".'
+            )
+        demand = self.demand(markets)
+        table = tastes_over_time(self.parameters, demand.markets, demand.seen)
+        return from_polars(table, kind or demand.markets.kind)
+
     def bootstrapped(self, draws: int = DRAWS, seed: int = 1) -> "ChoiceFit":
         """The same fit, its ranges taken from estimates on markets (or households) drawn anew
         with replacement instead of from the sandwich."""
@@ -159,9 +172,25 @@ class ChoiceFit(DemandQuestions):
 
     def summary(self, kind: str | None = None) -> Any:
         """One row per start (with early stopping, per seed): how its search ended."""
-        if self.record is None or not self.record.starts:
+        if self.record is None:
             return super().summary(kind)
-        return from_polars(self.record.starts_table(), kind or self.markets.kind)
+        found = self.record.starts_table() if self.record.starts else self._one_search
+        return from_polars(found, kind or self.markets.kind)
+
+    @property
+    def _one_search(self) -> pl.DataFrame:
+        """Where there was nothing to start from: the logit, or instruments."""
+        assert self.record is not None
+        run = self.runs[0]
+        return pl.DataFrame(
+            {
+                "seed": [run.seed],
+                "start": [run.start],
+                "objective": [run.best_objective],
+                "largest slope": [self.record.slope],
+                "converged": [run.reason == CONVERGED],
+            }
+        )
 
     def facts(self) -> dict[str, Any]:
         markets = self.markets
@@ -196,8 +225,11 @@ class ChoiceFit(DemandQuestions):
     def tables(self) -> dict[str, pl.DataFrame]:
         found = super().tables()
         if self.record is not None:
-            found["People"] = self.record.candidates_table()
+            if self.record.candidates:
+                found["People"] = self.record.candidates_table()
             found["Coefficients"] = self.coefficients(kind="polars")
+        if self.settings.dynamics != STATIC:
+            found["Carried from period to period"] = retention_table(self.parameters, self.seeds)
         return found if self.alike else {**found, "Types of choosers": self.segments("polars")}
 
     def stored(self) -> tuple[dict[str, Any], Tensors]:

@@ -50,8 +50,8 @@ class Scales(NamedTuple):
         )
 
     def tastes(
-        self, scaled: Float[Array, "cohort node attribute"]
-    ) -> Float[Array, "cohort node attribute"]:
+        self, scaled: Float[Array, "*points attribute"]
+    ) -> Float[Array, "*points attribute"]:
         """Tastes per unit of each attribute; the constant, which comes first, takes the shift."""
         tastes = scaled / jnp.broadcast_to(self.spread, scaled.shape)
         if not scaled.shape[-1]:

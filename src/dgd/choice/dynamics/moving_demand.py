@@ -21,7 +21,7 @@ class MovingDemand(ChoiceDemand):
     r"""Aggregate demand in which places carry memory, fatigue and shift from period to period.
 
     .. math:: V_b(u) = x_b^T \big(\beta_C + \tau_{pt} + W_C (u + d_{pt})\big)
-        - price_b \, softplus\big(a_C + v_C^T (u + d_{pt})\big) + \dots
+        - price_b \, softplus\big(a_C + v_C^T (u + d_{pt})\big) + \ldots
 
     where tau and d are what the states of place p at the beginning of period t add to tastes and
     to propensity. Tau has one more part that stays, (v_p - v0)' G: places that usually buy

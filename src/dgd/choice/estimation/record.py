@@ -106,7 +106,7 @@ class EstimationRecord:
         """What was decided, whether the search converged, and whether starts agree."""
         people = "everyone is alike" if self.chosen == ALIKE else "people differ"
         said = [f"people: {people} ({self.how}{self._gained})", self.convergence(ended)]
-        if self.starts:
+        if len(self.starts) > 1:
             agree = "agree" if self.agree else "DISAGREE"
             said.append(f"starts: those that are as likely as the best {agree} on substitution")
         if self.candidates:
