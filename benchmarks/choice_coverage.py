@@ -31,12 +31,10 @@ import numpy as np
 import polars as pl
 
 from dgd.choice import (
-    ChoiceDemand,
     ChoiceFit,
     ChoiceModel,
     Demand,
     Markets,
-    Offers,
     gaussian_world,
     simulate_markets,
 )
@@ -101,30 +99,24 @@ def typed_markets(seed: int) -> Truth:
     world = gaussian_world()
     markets = simulate_markets(world, TYPED_MARKETS, seed=seed).markets
     with computing():
-        offers = Offers.of(markets)
         points, log_weight = world.model.population.support()
         sensitivity = jnp.exp(log_weight) * world.model.price_sensitivity(points)
         mean = float(sensitivity.sum())
-    return Truth(markets, (mean, *substitution(world.model, markets, offers)))
+    return Truth(markets, (mean, *substitution(Demand((world.model,), markets))))
 
 
-def substitution(demand: ChoiceDemand, markets: Markets, offers: Offers) -> tuple[float, float]:
+def substitution(found: Demand) -> tuple[float, float]:
     """Own-price elasticity and diversion to outside, plain means over offers."""
-    found = Demand((demand,), markets, offers)
     own = np.einsum("mjj->mj", np.asarray(found.price_derivatives.products))
     share, left = np.asarray(found.shares.products), -found.price_derivatives.outside / own
-    return float((own * markets.price / share).mean()), float(left.mean())
+    return float((own * found.markets.price / share).mean()), float(left.mean())
 
 
 def held(fit: ChoiceFit, truth: Truth) -> list[bool]:
     """Whether the range of each figure holds the truth."""
     row = fit.coefficients(level=LEVEL, kind="polars").row(0, named=True)
-    with computing():
-        offers = fit.fitted.of(fit.markets)
-    drawn = [substitution(one.parameters, fit.markets, offers) for one in fit.draws()]
-    ends = ((1 - LEVEL / 100) / 2, (1 + LEVEL / 100) / 2)
-    low, high = np.quantile(np.array(drawn), ends, axis=0)
-    low, high = np.r_[row["low"], low], np.r_[row["high"], high]
+    told = fit.figure(substitution, kind="polars", level=LEVEL)
+    low, high = (np.r_[row[end], told[end].to_numpy()] for end in ("low", "high"))
     return [bool(ok) for ok in (low <= truth.figures) & (truth.figures <= high)]
 
 

@@ -65,7 +65,8 @@ def test_the_shell_checks_a_model_of_demand(model: Path, tmp_path: Path) -> None
     words = " ".join(told.stdout.split())
     assert found.verdict in words
     assert "t-value of price sensitivity" in words
-    assert "prices are taken as given" in words
+    assert "Read with care" in words
+    assert "prices are taken as given" in found.warnings["warning"].to_list()
     for name in ("elasticities", "sensitivity"):
         for kind in ("html", "png", "svg"):
             assert f"wrote {tmp_path / name}.{kind}" in told.stdout

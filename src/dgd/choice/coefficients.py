@@ -48,7 +48,7 @@ def coefficients_table(
     with computing():
         found = np.asarray(figures(demand))
     error = doubt.errors(figures)
-    far = reach(level) * error
+    far = reach(level, doubt.clusters) * error
     return pl.DataFrame(
         {
             "coefficient": names,

@@ -28,8 +28,8 @@ class Comparison:
     changed: Demand
     others: tuple["Comparison", ...] = ()
     """The same for parameters that the counts allow as well."""
-    level: float = 90.0
-    """In how many of a hundred cases the range of a difference is to hold the truth."""
+    far: float = 0.0
+    """How many standard errors the range of a difference goes to either side."""
 
     def __post_init__(self) -> None:
         before, after = self.base.markets, self.changed.markets
@@ -137,7 +137,7 @@ class Comparison:
         if self.others:
             with computing():
                 drawn = [made(one) for one in self.others]
-            table = with_ranges(table, drawn, ["difference"], self.level)
+            table = with_ranges(table, drawn, ["difference"], self.far)
         return from_polars(table, kind or self.base.markets.kind)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from dgd.choice.choice_demand import ChoiceDemand
-from dgd.choice.estimation.folds import HELD_OUT_SEED, refuse_no_fraction
+from dgd.choice.estimation.folds import refuse_no_fraction
 from dgd.choice.fitted_offers import FittedOffers
 from dgd.choice.markets import Markets
 from dgd.choice.objective import ChoiceObjective, Sales, choice_loss
@@ -21,6 +21,9 @@ from dgd.learning.runs import Run
 from dgd.learning.seeds import best_runs
 from dgd.tables import refusing
 from dgd.tables.labels import Label
+
+HELD_OUT_SEED = 20260912
+"""Which markets a fraction holds out depends on their order alone."""
 
 
 def trained(

@@ -11,11 +11,13 @@ import numpy as np
 import polars as pl
 from jaxtyping import Float
 
+from dgd.choice.choice_demand import ChoiceDemand
 from dgd.choice.dynamics.history import HistoryOf
 from dgd.choice.dynamics.starting_at_rest import first_moving_demand
 from dgd.choice.dynamics.tastes_over_time import retention_table, tastes_over_time
 from dgd.choice.estimation.bootstrap import resampled
 from dgd.choice.estimation.estimating import Estimate
+from dgd.choice.estimation.evidence import clusters_of
 from dgd.choice.estimation.record import ALIKE, EstimationRecord
 from dgd.choice.fitted_offers import FittedOffers
 from dgd.choice.inversion.fitting import InvertedFit
@@ -24,7 +26,7 @@ from dgd.choice.questions import DemandQuestions
 from dgd.choice.settings import FEEDBACK, INVERTED, LIKELIHOOD, STATIC, ChoiceSettings
 from dgd.choice.starting import ChoiceStart, estimated, first_demand
 from dgd.choice.stored import markets_from, markets_stored
-from dgd.choice.uncertainty import DRAWS, Doubt, Drawn
+from dgd.choice.uncertainty import DRAWS, Doubt, Drawn, reach
 from dgd.errors import InputError
 from dgd.files import declared
 from dgd.files.tensors import Tensors
@@ -157,18 +159,28 @@ class ChoiceFit(DemandQuestions):
         with computing():
             demand = self.parameters[0]
             free = estimated(demand, self.alike, self.controlled)
-            return Doubt(*eqx.partition(demand, free), self.covariance, self.resampled)
+            clusters = int(clusters_of(self.markets).max()) + 1
+            return Doubt(*eqx.partition(demand, free), self.covariance, self.resampled, clusters)
 
     @property
     def controlled(self) -> bool:
         return self.quality is not None and self.settings.quality != INVERTED
 
     def draws(self, number: int = DRAWS) -> list[Drawn]:
-        demands = self.doubt.demands(number)
+        return self._seen(self.doubt.demands(number))[:number]
+
+    def nearby(self) -> list[Drawn]:
+        return self._seen(self.doubt.nearby()[0])
+
+    def far(self, level: float) -> float:
+        return reach(level, self.doubt.clusters) * self.doubt.nearby(1)[1]
+
+    def _seen(self, demands: Sequence[ChoiceDemand]) -> list[Drawn]:
+        """Demands with the offers as each of them sees them."""
         if self.qualities is None:
             return [Drawn(demand, self.fitted) for demand in demands]
         fitted = [replace(self.fitted, quality=quality) for quality in self.qualities]
-        return [Drawn(*each) for each in zip(demands, fitted, strict=False)]
+        return [Drawn(*each) for each in zip(demands, fitted, strict=True)]
 
     def summary(self, kind: str | None = None) -> Any:
         """One row per start (with early stopping, per seed): how its search ended."""

@@ -21,7 +21,7 @@ from dgd.choice.markets import Markets
 from dgd.choice.offers import Offers
 from dgd.choice.segments import choosers_table, segments_table
 from dgd.choice.surplus import warn_of_careless
-from dgd.choice.uncertainty import DRAWS, Doubt, Drawn, with_ranges
+from dgd.choice.uncertainty import DRAWS, Doubt, Drawn, reach, with_ranges
 from dgd.learning.trained import Trained
 from dgd.runtime import computing
 from dgd.tables.frames import from_polars
@@ -69,6 +69,36 @@ class DemandQuestions(Trained):
     @abstractmethod
     def draws(self, number: int = DRAWS) -> list[Drawn]:
         """Parameter sets that the counts allow as well, drawn around the estimate."""
+
+    @abstractmethod
+    def nearby(self) -> list[Drawn]:
+        """Parameter sets near the estimate, whose scatter times `far` is a range."""
+
+    @abstractmethod
+    def far(self, level: float) -> float:
+        """How many times their scatter a range goes to either side."""
+
+    def figure(
+        self,
+        told: Callable[[Demand], Any],
+        markets: Markets | None = None,
+        kind: str | None = None,
+        level: float = 90,
+    ) -> Any:
+        """Any figure of demand with its range: one row per number that `told` returns.
+
+        Args:
+            told: from a `Demand`, with its shares, price derivatives and tables, to a number or
+                several.
+            markets: where it is asked; without it, in the markets of the fit.
+            kind: the kind of frame, if another than that of the markets.
+            level: in percent.
+        """
+
+        def made(demand: Demand) -> pl.DataFrame:
+            return pl.DataFrame({"figure": np.atleast_1d(np.asarray(told(demand), float))})
+
+        return self._table(made, markets, kind, level, ["figure"])
 
     def predict(
         self, markets: Markets | None = None, kind: str | None = None, level: float | None = None
@@ -135,8 +165,10 @@ class DemandQuestions(Trained):
         before, after = self.demand(base), self.demand(changed)
         if level is None:
             return Comparison(before, after)
-        others = zip(self._drawn(before.markets), self._drawn(after.markets), strict=True)
-        return Comparison(before, after, tuple(Comparison(*pair) for pair in others), level)
+        others = zip(self._nearby(before.markets), self._nearby(after.markets), strict=True)
+        return Comparison(
+            before, after, tuple(Comparison(*pair) for pair in others), self.far(level)
+        )
 
     def demand_curve(
         self,
@@ -163,8 +195,8 @@ class DemandQuestions(Trained):
         table = self._curve(self.parameters, markets, product, tried, self.fitted)
         if level is not None:
             with computing():
-                drawn = [self._curve((d,), markets, product, tried, of) for d, of in self.draws()]
-            table = with_ranges(table, drawn, table.columns[1:], level)
+                drawn = [self._curve((d,), markets, product, tried, of) for d, of in self.nearby()]
+            table = with_ranges(table, drawn, table.columns[1:], self.far(level))
         return from_polars(table, kind or markets.kind)
 
     def best_prices(
@@ -194,7 +226,9 @@ class DemandQuestions(Trained):
         if level is not None:
             with computing():
                 drawn = [best((one,), fitted) for one, fitted in self.draws(BEST_PRICE_DRAWS)]
-            table = with_ranges(table, drawn, ["best price", "gain percent"], level)
+            table = with_ranges(
+                table, drawn, ["best price", "gain percent"], reach(level, self.doubt.clusters)
+            )
         return from_polars(table, kind or markets.kind)
 
     def firms(self, markets: Markets | None = None) -> Firms:
@@ -225,8 +259,9 @@ class DemandQuestions(Trained):
             warn_of_far_prices(self.price_range, markets)
         return Demand(self.parameters, markets, _offers(self.fitted, markets))
 
-    def _drawn(self, markets: Markets) -> list[Demand]:
-        drawn = self.draws()
+    def _nearby(self, markets: Markets) -> list[Demand]:
+        """Demand for parameters near the estimate, as far apart as it is unsure."""
+        drawn = self.nearby()
         offers = {id(fitted): _offers(fitted, markets) for fitted in {d.fitted for d in drawn}}
         return [Demand((one,), markets, offers[id(fitted)]) for one, fitted in drawn]
 
@@ -242,8 +277,8 @@ class DemandQuestions(Trained):
         table = made(demand)
         if level is not None:
             with computing():
-                drawn = [made(one) for one in self._drawn(demand.markets)]
-            table = with_ranges(table, drawn, columns, level)
+                drawn = [made(one) for one in self._nearby(demand.markets)]
+            table = with_ranges(table, drawn, columns, self.far(level))
         return from_polars(table, kind or demand.markets.kind)
 
     @staticmethod

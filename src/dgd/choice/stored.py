@@ -103,5 +103,5 @@ def _columns(facts: dict[str, Any]) -> OfferColumns:
     for key, name in named.items():
         missing = name is None and key in OPTIONAL
         if not (missing or isinstance(name, str) or key in (*LISTS, "shares")):
-            raise ValueError(f"column {key} is not a text")
+            raise ValueError("columns are not all texts")
     return OfferColumns(**named)

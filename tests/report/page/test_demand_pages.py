@@ -105,7 +105,7 @@ def test_a_refusal_of_costs_is_told_in_their_place(found: ChoiceFindings) -> Non
 
 
 def test_doubts_about_the_estimate_are_to_be_watched(found: ChoiceFindings) -> None:
-    lost = replace(found.fit.record, agree=False, first_stage_f=2.0)
+    lost = replace(found.fit.record, chosen="types", agree=False, first_stage_f=2.0)
     told = words(demand_watch(replace(found, fit=replace(found.fit, record=lost))).body)
     assert "Starts that are as likely as the best disagree" in told
     assert "hardly move price" in told

@@ -20,10 +20,20 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
 from dgd.choice.estimation.evidence import ChoiceEvidence, clusters_of
-from dgd.choice.estimation.target import Target, curvature, scores
+from dgd.choice.estimation.target import (
+    Target,
+    curvature,
+    expected_counts,
+    log_share_slopes,
+    scores,
+)
 from dgd.choice.instruments.first_stage import FirstStage
 from dgd.choice.markets import Markets
 
+FEW = 2000
+"""With more clusters none of them decides anything by itself."""
+MOST_DECIDED = 0.8
+"""Of a direction, one cluster is taken to decide no more than this."""
 FLAT = 1e-9
 """Directions whose curvature is smaller, relative to the largest, are not estimated."""
 
@@ -38,13 +48,36 @@ def sandwich(
     said = said * np.asarray(target.weight)[:, None]
     if stage is not None:
         said = said + _from_first_stage(free, target, markets, stage)
-    said = said / float(target.scaling.dispersion)
+    dispersion = float(target.scaling.dispersion)
     values, vectors = np.linalg.eigh(bend)
     kept = values > FLAT * values.max()
-    inverse = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
-    clusters = len(said)
-    few = clusters / max(clusters - 1, 1)
-    return np.asarray(few * inverse @ (said.T @ said) @ inverse)
+    root = vectors[:, kept] / np.sqrt(values[kept])
+    moves = said @ root / dispersion
+    if not target.evidence.repeated and len(said) <= FEW:
+        moves = _without_themselves(free, target, moves, root / np.sqrt(dispersion))
+    return np.asarray(root @ (moves.T @ moves) @ root.T)
+
+
+def _without_themselves(
+    free: Any,
+    target: Target,
+    moves: Float[np.ndarray, "cluster direction"],
+    root: Float[np.ndarray, "parameter direction"],
+) -> Float[np.ndarray, "cluster direction"]:
+    r"""What clusters say about an estimate that does without them: a cluster that decides much
+    agrees with itself, and by just as much too well.
+
+    .. math:: \tilde m_c = (I - R^T B_c R)^{-1} m_c, \qquad R R^T = H^{-1}
+
+    with B_c the cluster's own part of H, and m_c what it says along the columns of R.
+    """
+    slopes = np.asarray(log_share_slopes(free, target.fixed, target.evidence)) @ root
+    expected = np.asarray(expected_counts(free, target.fixed, target.evidence))
+    found = np.empty_like(moves)
+    for cluster, own in enumerate(moves):
+        decided, axes = np.linalg.eigh((slopes[cluster].T * expected[cluster]) @ slopes[cluster])
+        found[cluster] = axes @ ((axes.T @ own) / (1.0 - np.clip(decided, 0.0, MOST_DECIDED)))
+    return found
 
 
 def _from_first_stage(

@@ -89,3 +89,34 @@ def scores(free: Any, fixed: Any, evidence: ChoiceEvidence) -> Float[Array, "clu
 @eqx.filter_jit
 def log_likelihoods(demand: ChoiceDemand, evidence: ChoiceEvidence) -> Float[Array, " cluster"]:
     return evidence.log_likelihoods(demand)
+
+
+@eqx.filter_jit
+def log_share_slopes(
+    free: Any, fixed: Any, evidence: ChoiceEvidence
+) -> Float[Array, "market option parameter"]:
+    """How the logarithm of every share, buying nothing the last, moves with every parameter."""
+    vector, unravel = ravel_pytree(free)
+
+    def logs(vector: Array) -> Array:
+        shares = eqx.combine(unravel(vector), fixed).shares(evidence.offers)
+        whole = jnp.concatenate([shares.products, shares.outside[:, None]], 1)
+        there = whole > 0
+        return jnp.where(there, jnp.log(jnp.where(there, whole, 1.0)), 0.0)
+
+    def column(direction: Array) -> Array:
+        return jax.jvp(logs, (vector,), (direction,))[1]
+
+    found = jax.lax.map(column, jnp.eye(len(vector)), batch_size=AT_ONCE)
+    return jnp.moveaxis(found, 0, -1)
+
+
+@eqx.filter_jit
+def expected_counts(
+    free: Any, fixed: Any, evidence: ChoiceEvidence
+) -> Float[Array, "market option"]:
+    """How many are expected to choose each product, and nothing."""
+    shares = eqx.combine(free, fixed).shares(evidence.offers)
+    size = evidence.sales.products.sum(1) + evidence.sales.outside
+    whole = jnp.concatenate([shares.products, shares.outside[:, None]], 1)
+    return size[:, None] * whole
