@@ -46,8 +46,8 @@ class ChoiceModel(ChoiceSettings):
         Args:
             markets: what was offered and counted.
             validation: what decides whether people differ: the fraction of markets (or
-                households) to hold out at a time, each in its turn; the labels of some markets;
-                or other `Markets`. With `method="early stopping"` these markets decide when to
+                households) to hold out at a time, neighbours in the table together, each in its
+                turn; the labels of some markets; or other `Markets`. With `method="early stopping"` these markets decide when to
                 stop, and are never trained on.
             seeds: each draws its own starts; the same seeds give the same numbers. With
                 `method="early stopping"` each gives one parameter set.
