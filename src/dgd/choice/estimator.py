@@ -47,8 +47,9 @@ class ChoiceModel(ChoiceSettings):
             markets: what was offered and counted.
             validation: what decides whether people differ: the fraction of markets (or
                 households) to hold out at a time, neighbours in the table together, each in its
-                turn; the labels of some markets; or other `Markets`. With `method="early stopping"` these markets decide when to
-                stop, and are never trained on.
+                turn; the labels of some markets; or other `Markets`. With
+                `method="early stopping"` these markets decide when to stop, and are never
+                trained on.
             seeds: each draws its own starts; the same seeds give the same numbers. With
                 `method="early stopping"` each gives one parameter set.
             progress: a bar for every seed where standard error is a terminal, or in a notebook;
