@@ -11,7 +11,7 @@ import pytest
 
 from dgd.choice import ChoiceSettings, Markets, Offers, shares
 from dgd.choice.choice_demand import ChoiceDemand
-from dgd.choice.dynamics.fitting import WithAndWithout, fit_dynamics, fit_with_and_without
+from dgd.choice.dynamics.fitting import WithAndWithout, fit_with_and_without
 from dgd.choice.dynamics.history import HistoryOf
 from dgd.choice.dynamics.moving_worlds import moving_world, simulate_moving_markets
 from dgd.choice.dynamics.starting_at_rest import first_moving_demand
@@ -104,7 +104,9 @@ def test_both_ways_to_train_give_the_same_runs_again():
     drawn = simulate_moving_markets(moving_world(), 2, 9, seed=2)
     for method in ("likelihood", "early stopping"):
         settings = ChoiceSettings(components=1, dim=1, nodes=3, starts=1, epochs=20, method=method)
-        first, again = (fit_dynamics(settings, drawn.markets, 0.3, [4], False) for _ in range(2))
+        first, again = (
+            fit_with_and_without(settings, drawn.markets, 0.3, [4], False).moving for _ in range(2)
+        )
         assert first[0].best_objective == again[0].best_objective
         assert first[0].best_objective == min(first[0].validation_objective)
         alike = jax.tree.map(np.array_equal, first[0].parameters, again[0].parameters)

@@ -87,20 +87,6 @@ class WithAndWithout(NamedTuple):
         return np.asarray(self.to_polars()["gain"])
 
 
-def fit_dynamics(
-    settings: ChoiceSettings,
-    markets: Markets,
-    validation: Sequence[Label] | float = 0.25,
-    seeds: Sequence[int] = (1, 2, 3),
-    progress: Progress | bool | None = None,
-    keep_on_interrupt: bool = False,
-) -> tuple[Run, ...]:
-    """One trained `MovingDemand` per seed; the arguments are those of `fit_with_and_without`."""
-    return fit_with_and_without(
-        settings, markets, validation, seeds, progress, keep_on_interrupt
-    ).moving
-
-
 def fit_with_and_without(
     settings: ChoiceSettings,
     markets: Markets,
