@@ -35,8 +35,11 @@ def small(rows, dataset, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_windows_are_named_as_their_data_sets_name_them() -> None:
     assert list(LOADERS) == [
         "Retail 2010", "Retail 2011", "Retail May 2010", "Retail July 2010",
-        "Retail September 2010", "Retail November 2010", "Flights winter", "Flights autumn",
-        "Hotels 2016", "Hotels 2017", "Complete Journey", "KuaiRand late",
+        "Retail September 2010", "Retail November 2010", "Retail short May 2010",
+        "Retail short September 2010", "Flights winter", "Flights autumn", "Flights short March",
+        "Flights short October", "Hotels 2016", "Hotels 2017", "Hotels short 2016",
+        "Hotels short 2017", "Complete Journey", "Stops autumn", "Stops short March", "Bakery",
+        "KuaiRand late",
     ]  # fmt: skip
 
 

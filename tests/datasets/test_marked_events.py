@@ -1,4 +1,4 @@
-"""Flights, hotels and baskets: each event is counted once, where its own columns put it."""
+"""Each event is counted once, where its own columns put it."""
 
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -6,7 +6,17 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from dgd.datasets import RETAIL_MONTHS, Window, complete_journey, flights, hotels, online_retail
+from dgd.datasets import (
+    RETAIL_MONTHS,
+    RETAIL_SHORT,
+    Window,
+    bakery,
+    complete_journey,
+    flights,
+    hotels,
+    online_retail,
+    police_stops,
+)
 from support.real_data import real_data
 from support.refusals import refused
 
@@ -119,11 +129,18 @@ def test_a_missing_file_is_named_with_where_to_get_it(tmp_path: Path) -> None:
     [
         (flights, "winter", [24251, 51903, 13239, 19572]),
         (flights, "autumn", [26703, 51668, 12914, 19621]),
+        (flights, "short March", [4873, 9209, 5566, 9495]),
+        (flights, "short October", [4917, 9080, 5515, 9338]),
         (hotels, "2016", [3795, 14321, 2355, 4867]),
         (hotels, "2017", [3435, 14252, 2888, 5625]),
+        (hotels, "short 2016", [889, 1818, 1175, 1638]),
+        (hotels, "short 2017", [766, 1652, 850, 1653]),
         (complete_journey, "2017", [5964, 17231, 2917, 5729]),
+        (police_stops, "autumn", [2605, 7866, 1607, 2754]),
+        (police_stops, "short March", [764, 1333, 796, 1723]),
+        (bakery, "winter", [1459, 4598, 773, 1590]),
     ],
-    ids=["flights winter", "flights autumn", "hotels 2016", "hotels 2017", "baskets"],
+    ids=lambda given: getattr(given, "__name__", None),
 )
 def test_the_published_files_fill_their_windows(load, window: str, events: list[int]) -> None:
     found = load(real_data("arena"), window)
@@ -135,3 +152,21 @@ def test_further_months_of_the_shop_have_the_papers_shape() -> None:
     found = online_retail(file, RETAIL_MONTHS["November"])
     assert found.panel.cohorts[-1] == "new"
     assert found.parts["days"].to_list() == [31, 61, 14, 16]
+
+
+@pytest.mark.parametrize(
+    ("month", "events", "medians", "sizes"),
+    [
+        ("May", [280, 473, 291, 489], [303.10, 146, 13], [181, 15, 14, 1]),
+        ("September", [257, 511, 393, 805], [303.35, 168, 17], [194, 11, 11, 1]),
+    ],
+)
+def test_five_days_of_the_shop_fix_cohorts_and_medians(
+    month: str, events: list[int], medians: list[float], sizes: list[float]
+) -> None:
+    file = real_data("arena") / "arena" / "online_retail_II_2009_2010.parquet"
+    found = online_retail(file, RETAIL_SHORT[month])
+    assert found.parts["days"].to_list() == [5, 10, 6, 10]
+    assert found.parts["events"].to_list() == events
+    assert list(found.thresholds.values()) == medians
+    assert list(found.sizes.values()) == sizes

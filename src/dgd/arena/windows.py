@@ -4,9 +4,26 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from dgd.datasets import Dataset, complete_journey, flights, hotels, kuairand, online_retail
+from dgd.datasets import (
+    Dataset,
+    bakery,
+    complete_journey,
+    flights,
+    hotels,
+    kuairand,
+    online_retail,
+    police_stops,
+)
 from dgd.datasets.sources import data_folder
-from dgd.datasets.windows import FLIGHT_WINDOWS, HOTEL_WINDOWS, RETAIL_MONTHS, Window
+from dgd.datasets.windows import (
+    BAKERY_WINDOWS,
+    FLIGHT_WINDOWS,
+    HOTEL_WINDOWS,
+    RETAIL_MONTHS,
+    RETAIL_SHORT,
+    STOP_WINDOWS,
+    Window,
+)
 from dgd.errors import InputError
 from dgd.paper.windows import RETAIL, Tell
 
@@ -14,7 +31,7 @@ FIRST_SHEET = Path("arena", "online_retail_II_2009_2010.parquet")
 """The first sheet of the Online Retail workbook, whole, for windows beside the paper's own."""
 
 
-def _retail_month(folder: Path, window: Window) -> Dataset:
+def _first_sheet(folder: Path, window: Window) -> Dataset:
     """Read from the first sheet alone where it is there, else from whatever the folder holds."""
     first_sheet = folder / FIRST_SHEET
     return online_retail(first_sheet if first_sheet.is_file() else folder, window)
@@ -22,10 +39,15 @@ def _retail_month(folder: Path, window: Window) -> Dataset:
 
 LOADERS: dict[str, Callable[[Path], Dataset]] = {
     **{name: partial(online_retail, window=year) for name, year in RETAIL.items()},
-    **{window.name: partial(_retail_month, window=window) for window in RETAIL_MONTHS.values()},
+    **{
+        window.name: partial(_first_sheet, window=window)
+        for window in (*RETAIL_MONTHS.values(), *RETAIL_SHORT.values())
+    },
     **{window.name: partial(flights, window=name) for name, window in FLIGHT_WINDOWS.items()},
     **{window.name: partial(hotels, window=name) for name, window in HOTEL_WINDOWS.items()},
     "Complete Journey": complete_journey,
+    **{window.name: partial(police_stops, window=name) for name, window in STOP_WINDOWS.items()},
+    **{window.name: partial(bakery, window=name) for name, window in BAKERY_WINDOWS.items()},
     "KuaiRand late": partial(kuairand, window="late"),
 }
 """Every window by the name its rows carry."""

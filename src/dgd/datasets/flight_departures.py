@@ -27,7 +27,7 @@ def flights(path: str | Path | None = None, window: str | Window = "winter") -> 
     Args:
         path: The Parquet or CSV file, or a folder that holds it; without it the folder
             DGD_DATA names.
-        window: "winter", "autumn", or a `Window` of your own dates.
+        window: "winter", "autumn", "short March", "short October", or a `Window` of your own dates.
     """
     if not isinstance(window, Window):
         window = window_named(window, FLIGHT_WINDOWS)
@@ -51,4 +51,5 @@ def flights(path: str | Path | None = None, window: str | Window = "winter") -> 
         tally,
         MARKS,
         cohorts=[*sorted(carriers), OTHER],
+        country="US",
     )

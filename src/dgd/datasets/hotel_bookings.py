@@ -31,7 +31,7 @@ def hotels(path: str | Path | None = None, window: str | Window = "2016") -> Dat
     Args:
         path: The Parquet or CSV file, or a folder that holds it; without it the folder
             DGD_DATA names.
-        window: "2016", "2017", or a `Window` of your own dates.
+        window: "2016", "2017", "short 2016", "short 2017", or a `Window` of your own dates.
     """
     if not isinstance(window, Window):
         window = window_named(window, HOTEL_WINDOWS)
@@ -47,4 +47,4 @@ def hotels(path: str | Path | None = None, window: str | Window = "2016") -> Dat
         pl.when(segment.is_in(RARE)).then(pl.lit(OTHER)).otherwise(segment).alias("cohort"),
         *((pl.col(column) > 0).alias(mark) for mark, column in MARKED.items()),
     )
-    return dataset_of_events(events, window, tally, list(MARKED))
+    return dataset_of_events(events, window, tally, list(MARKED), country="PT")

@@ -157,6 +157,7 @@ def _panel_of_exposures(
         sizes=cohorts.sizes,
         units=units.labels,
         cohorts=cohorts.labels,
+        country="CN",
         start=window.warmup_start,
         end=window.test_end,
     )

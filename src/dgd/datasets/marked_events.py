@@ -55,7 +55,7 @@ def dataset_of_events(
         window: The days to keep.
         tally: What has been kept so far.
         marks: The behaviours, one 0/1 column each.
-        known: Sizes, effort, units and cohorts, as `Panel.from_counts` takes them.
+        known: Sizes, effort, units, cohorts and country, as `Panel.from_counts` takes them.
     """
     refuse_empty_parts(window, events["date"], "date", "events")
     inside = tally.keep(

@@ -142,6 +142,7 @@ def _panel_of_invoices(
         sizes=cohorts.sizes,
         units=[STORE],
         cohorts=cohorts.labels,
+        country="GB-ENG",
         start=window.warmup_start,
         end=window.test_end,
     )

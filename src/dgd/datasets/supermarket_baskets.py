@@ -76,6 +76,7 @@ def complete_journey(path: str | Path | None = None, window: str | Window = "201
         cohorts=[*AGES, UNKNOWN],
         sizes=sizes,
         effort=_effort(households, reached.join(running, on="campaign_id"), sizes, window),
+        country="US",
     )
 
 

@@ -1,8 +1,8 @@
 """The dates a study runs over.
 
 A window names five dates that split days into warm-up, training, validation
-and test, in that order and without gaps. The windows of the paper and the
-late KuaiRand window are given here by name.
+and test, in that order and without gaps. The windows of the paper and those
+of the accuracy arena are given here by name.
 """
 
 from collections.abc import Mapping
@@ -121,6 +121,9 @@ class Window:
         }
 
 
+SHORT = (5, 10, 6, 10)
+"""Days of each part of a short window, where little is known before forecasts begin."""
+
 RETAIL_WINDOWS: Mapping[int, Window] = {
     2010: Window(
         "2009-12-01", "2009-12-31", "2010-02-28", "2010-03-14", "2010-03-31", name="Retail 2010"
@@ -141,18 +144,37 @@ RETAIL_MONTHS: Mapping[str, Window] = {
 }
 """Further windows of the paper's shape within the first sheet of the workbook, by test month."""
 
+RETAIL_SHORT: Mapping[str, Window] = {
+    "May": Window.of_days("2010-05-03", *SHORT, name="Retail short May 2010"),
+    "September": Window.of_days("2010-09-06", *SHORT, name="Retail short September 2010"),
+}
+"""Short windows within the first sheet of the workbook, by the month in which they begin."""
+
 FLIGHT_WINDOWS: Mapping[str, Window] = {
     "winter": Window.of_days("2013-01-15", 28, 56, 14, 21, name="Flights winter"),
     "autumn": Window.of_days("2013-08-01", 28, 56, 14, 21, name="Flights autumn"),
+    "short March": Window.of_days("2013-03-04", *SHORT, name="Flights short March"),
+    "short October": Window.of_days("2013-10-07", *SHORT, name="Flights short October"),
 }
 
 HOTEL_WINDOWS: Mapping[str, Window] = {
     "2016": Window.of_days("2016-02-01", 28, 84, 14, 28, name="Hotels 2016"),
     "2017": Window.of_days("2017-01-10", 28, 84, 14, 28, name="Hotels 2017"),
+    "short 2016": Window.of_days("2016-05-02", *SHORT, name="Hotels short 2016"),
+    "short 2017": Window.of_days("2017-03-06", *SHORT, name="Hotels short 2017"),
 }
 
 JOURNEY_WINDOWS: Mapping[str, Window] = {
     "2017": Window.of_days("2017-02-01", 28, 84, 14, 28, name="Complete Journey"),
+}
+
+STOP_WINDOWS: Mapping[str, Window] = {
+    "autumn": Window.of_days("2017-07-10", 21, 70, 14, 28, name="Stops autumn"),
+    "short March": Window.of_days("2017-03-06", *SHORT, name="Stops short March"),
+}
+
+BAKERY_WINDOWS: Mapping[str, Window] = {
+    "winter": Window.of_days("2016-11-07", 21, 84, 14, 28, name="Bakery"),
 }
 
 KUAIRAND_WINDOWS: Mapping[str, Window] = {
