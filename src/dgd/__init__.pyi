@@ -53,6 +53,7 @@ from .many.fitting_many import fit_many as fit_many
 from .many.many_fits import ManyFits as ManyFits
 from .panel.exploration.exploring import Exploration as Exploration
 from .panel.panel import Panel as Panel
+from .panel.special_days import SpecialDays as SpecialDays
 from .panel.split import Split as Split
 from .parts.manifest import CountsManifest as CountsManifest
 from .scenarios.changes import Change as Change

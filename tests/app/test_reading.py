@@ -1,6 +1,7 @@
 """From a file to a page about it: columns said, tables beside them chosen, the panel read."""
 
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import polars as pl
 import pytest
 
 import dgd
+from dgd.app.readings import hand_over, handed_over
 from support.visiting import Visitor, said, visitor
 
 
@@ -111,3 +113,23 @@ def test_a_file_that_is_no_table_is_refused_by_its_name(tmp_path: Path) -> None:
     answer = guest.post("open", {"file": "bad.parquet"})
     assert 'File "bad.parquet" cannot be read as a table' in said(answer)
     assert str(tmp_path) not in answer.text
+
+
+def test_special_days_are_read_and_handed_over(world: Path, tmp_path: Path) -> None:
+    own = shutil.copytree(world, tmp_path / "own")
+    (own / "days.csv").write_text("date,name\n2022-01-12,sale\n", "utf-8")
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    guest = visitor(own, scratch)
+    go = opened(guest)
+    form = {**first_answers(guest.get(go).text), "country": ["GB"], "special": ["file:days.csv"]}
+    answer = guest.post(go.replace("table", "columns"), form)
+    assert answer.status_code == 200, answer.text
+    (reading,) = (one for _, one in guest.desk.library.readings.items())
+    days = reading.panel.special_days
+    assert (days.country, days.names) == ("GB", ("sale",))
+    assert "public holidays (GB)" in guest.get(answer.json()["go"]).text
+    folder = tmp_path / "handed"
+    folder.mkdir()
+    hand_over(reading, folder)
+    assert handed_over(folder).special_days == days

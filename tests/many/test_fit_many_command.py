@@ -126,3 +126,16 @@ def test_failures_are_told_one_by_one_and_the_rest_is_written(counts: Path, tmp_
     told = json.loads(again.stdout)
     assert (told["fitted"], told["kept"], told["failed"]) == (0, 2, 1)
     assert [one["state"] for one in told["panels"]] == ["kept", "kept", "failed"]
+
+
+def test_special_days_are_of_all_panels_or_of_each(
+    asked: dict[str, Any], counts: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "special.csv"
+    file.write_text("country,date,name\nDE,2022-01-12,sale\nFR,2022-01-12,fair\n", "utf-8")
+    pl.read_csv(counts).filter(pl.col("country") != "short").write_csv(counts)
+    known = ["--special", file, "--country", "GB"]
+    done("fit-many", counts, "--by", "country", *BEHAVIORS, *ENDS, *known)
+    for name, own in {"DE": "sale", "FR": "fair"}.items():
+        days = asked["panels"][name].special_days
+        assert (days.country, days.names) == ("GB", (own,))

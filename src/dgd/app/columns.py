@@ -22,6 +22,7 @@ PARTS = {
     "sizes": "How many people there are (sizes)",
     "effort": "Effort of every date",
     "features": "Further known features",
+    "special": "Special days (date and name)",
 }
 ADD = """
 <div class="drop small" data-drop data-options="select[data-tables]">
@@ -68,6 +69,7 @@ def read_columns(desk: Desk, known: str, fields: Fields) -> Go:
         "count": _needed(fields, "count", "Count", names),
         "behaviors": behaviors,
         "context": fields.some_of("context", "Context", names),
+        "country": fields.text("country") or None,
         "period": fields.text("period") or "day",
         "duplicates": fields.text("duplicates") or "refuse",
         "start": fields.text("start") or None,
@@ -135,7 +137,8 @@ def _beside(desk: Desk, table: OpenTable) -> str:
 
 def _more() -> str:
     return (
-        choice("Rows that repeat", "duplicates", DUPLICATES, "refuse")
+        text("Country of public holidays", "country", hint="like GB, GB-ENG or US-CA")
+        + choice("Rows that repeat", "duplicates", DUPLICATES, "refuse")
         + text("First date observed", "start", hint="where nothing arrived on it")
         + text("Last date observed", "end", hint="likewise")
     )

@@ -17,7 +17,7 @@ MOST_LABELS = 60
 """A column with more values is hardly a unit or a cohort."""
 LOOKED_AT = 2000
 """Rows in which dates are looked for."""
-BESIDE = ("sizes", "effort", "features")
+BESIDE = ("sizes", "effort", "features", "special")
 
 
 @dataclass(frozen=True)

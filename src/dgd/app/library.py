@@ -36,7 +36,7 @@ class Reading:
 
     name: str
     frames: Mapping[str, pl.DataFrame]
-    """The counts, and where they were given sizes, effort and features."""
+    """The counts, and where they were given sizes, effort, features and special days."""
     columns: Mapping[str, Any]
     """The other arguments of `Panel.from_counts`."""
     panel: Panel

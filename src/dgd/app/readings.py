@@ -12,7 +12,7 @@ from dgd.panel.panel import Panel
 from dgd.tables.files import read_table, write_table
 
 COLUMNS = "columns.json"
-PARTS = ("counts", "sizes", "effort", "features")
+PARTS = ("counts", "sizes", "effort", "features", "special")
 
 
 def read(name: str, frames: Mapping[str, pl.DataFrame], columns: Mapping[str, Any]) -> Reading:

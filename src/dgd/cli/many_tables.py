@@ -9,7 +9,7 @@ import polars as pl
 from dgd.cli.options import PanelOptions
 from dgd.errors import InputError
 from dgd.tables.checks import read_labels
-from dgd.tables.files import ENDINGS, read_optional, read_table
+from dgd.tables.files import ENDINGS, read_table
 from dgd.tables.refusing import refuse_empty
 
 if TYPE_CHECKING:
@@ -19,11 +19,7 @@ if TYPE_CHECKING:
 
 def panels_by_name(table: PanelOptions, by: str | None) -> "dict[str, PanelMaker]":
     """What makes each panel, so that one that is refused does not stop the others."""
-    known = {
-        "sizes": read_optional(table.sizes),
-        "effort": read_optional(table.effort),
-        "features": read_optional(table.features),
-    }
+    known = table.known()
     if by is None:
         return {
             name: partial(_read, table, file, known) for name, file in _files(table.counts).items()

@@ -1,7 +1,7 @@
 """Options that several commands share, each said once."""
 
 import os
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -46,6 +46,10 @@ class PanelOptions:
     sizes: Annotated[Path | None, typer.Option(help="Reference sizes.")] = None
     effort: Annotated[Path | None, typer.Option(help="Effort per date.")] = None
     features: Annotated[Path | None, typer.Option(help="Further known features.")] = None
+    country: Annotated[
+        str | None, typer.Option(help="Whose public holidays, like GB, GB-ENG or US-CA.")
+    ] = None
+    special: Annotated[Path | None, typer.Option(help="Special days: date and name.")] = None
     period: Annotated[str, typer.Option(help="hour, day or week.")] = "day"
     start: Annotated[str | None, typer.Option(help="First date observed.")] = None
     end: Annotated[str | None, typer.Option(help="Last date observed.")] = None
@@ -56,19 +60,20 @@ class PanelOptions:
     @property
     def files(self) -> list[Path | None]:
         """The files that are read, which no result may replace."""
-        return [self.counts, self.sizes, self.effort, self.features]
+        return [self.counts, self.sizes, self.effort, self.features, self.special]
 
     def read(self, shard: tuple[int, int] | None = None) -> "Panel":
         """The panel that the files make, or one of several shards of a data set."""
-        known = {
-            "sizes": read_optional(self.sizes),
-            "effort": read_optional(self.effort),
-            "features": read_optional(self.features),
-        }
+        known = self.known()
         if os.path.isdir(self.counts):
-            ends = {"start": self.start, "end": self.end, "shard": shard}
-            return panel_of_folder(self.counts, self.behaviors, self._said(), **known, **ends)
+            more = {"country": self.country, "start": self.start, "end": self.end, "shard": shard}
+            return panel_of_folder(self.counts, self.behaviors, self._said(), **known, **more)
         return self.panel_of(read_table(self.counts), **known)
+
+    def known(self) -> dict[str, pl.DataFrame | None]:
+        """The tables beside the counts, where any were named."""
+        beside = ("sizes", "effort", "features", "special")
+        return {name: read_optional(getattr(self, name)) for name in beside}
 
     def _said(self) -> dict[str, str]:
         """What was said of columns, context and period, and not left as it is usual."""
@@ -89,6 +94,7 @@ class PanelOptions:
             behaviors=names(self.behaviors),
             count=self.count,
             context=names(self.context),
+            country=self.country,
             period=self.period,
             start=self.start,
             end=self.end,
@@ -109,12 +115,17 @@ class AheadOptions:
     origin: Annotated[str | None, typer.Option(help="Last date whose counts are used.")] = None
     effort: Annotated[Path | None, typer.Option(help="Effort of new days and days ahead.")] = None
     features: Annotated[Path | None, typer.Option(help="Features, likewise.")] = None
+    special: Annotated[Path | None, typer.Option(help="Special days, likewise.")] = None
+
+    @property
+    def files(self) -> list[Path | None]:
+        """The files that are read, which no result may replace."""
+        return [self.model, self.counts, self.effort, self.features, self.special]
 
     def check_output(self, output: Path | None, *more: Path | None) -> None:
         """Refuse a table that could not be written or would replace what is read."""
         if output is not None:
-            files = [self.model, self.counts, self.effort, self.features, *more]
-            check_table_target(output, files)
+            check_table_target(output, [*self.files, *more])
 
     def read(self) -> "tuple[Fit, dict[str, Any]]":
         """The fit, moved on by newer counts where there are any, and what else it is asked with:
@@ -123,8 +134,10 @@ class AheadOptions:
         from dgd.storage import load_kind
 
         known = {"effort": read_optional(self.effort), "features": read_optional(self.features)}
-        newer = read_counts(self.counts)
+        newer, special = read_counts(self.counts), read_optional(self.special)
         fit = load_kind(self.model, Fit)
+        if special is not None:
+            fit = replace(fit, panel=fit.panel.with_special(special))
         if newer is not None:
             before = len(fit.panel.units)
             fit = fit.update(fit.panel.read_alike(newer, start=self.start, **known))

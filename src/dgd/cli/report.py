@@ -39,7 +39,7 @@ def report(
     from dgd.report.page.document import check_page_ending
 
     check_page_ending(output)
-    check_target(output, [asked.model, asked.counts, asked.effort, asked.features])
+    check_target(output, asked.files)
     wanted = checked_levels(whole_numbers(levels, "levels"))
     drawn = {"horizon": horizon, "levels": wanted, "seed": checked_seeds([seed])[0]}
 

@@ -80,6 +80,7 @@ def _contents(panel: Panel) -> dict[str, str]:
         "cohorts": panel.cohorts,
         "behaviors": panel.behaviors,
         "features": panel.feature_names,
+        "special days": panel.special_days.stored(),
     }
     return {
         name: digest(json.dumps(labels.get(name)), grids.get(name, {}))

@@ -68,6 +68,7 @@ class Ask:
         asked = {
             "panel": [facts[name] for name in ("shape", "period", "sized", "has_effort")],
             "more": [len(facts[name]) for name in ("feature_names", "context")],
+            "special": len(facts.get("special_days", {}).get("names", ())),
             "days": asdict(self.split),
             "settings": dict(self.settings),
             "jax": version("jax"),

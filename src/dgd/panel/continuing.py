@@ -58,6 +58,7 @@ def continued(earlier: Panel, later: Panel) -> Panel:
         events=_events(earlier.events, later.events, begin, units, cohorts),
         everyone=_everyone(earlier, later, begin, cohorts),
         since=first,
+        special_days=earlier.special_days.merged(later.special_days),
     )
 
 

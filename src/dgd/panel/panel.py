@@ -25,6 +25,7 @@ from dgd.panel.grids import ARRIVALS, Axes, Columns
 from dgd.panel.partitioned import counts_of_data_set
 from dgd.panel.pattern_counts import PatternCounts
 from dgd.panel.shown import cohort_totals, panel_in_sentences
+from dgd.panel.special_days import NO_SPECIAL_DAYS, SpecialDays
 from dgd.tables.frames import from_polars, to_polars
 from dgd.tables.html import html_summary
 from dgd.tables.labels import Label
@@ -71,6 +72,8 @@ class Panel:
     since: Int[np.ndarray, " unit"] | None = None
     """The day number at which each unit was first seen, where some came after the fit; on the days
     before they were not there, and their effort is 0."""
+    special_days: SpecialDays = NO_SPECIAL_DAYS
+    """Public holidays and the user's own special days, known for any date."""
 
     @classmethod
     def from_counts(
@@ -86,6 +89,8 @@ class Panel:
         sizes: IntoFrame | Mapping[Label, float] | None = None,
         effort: IntoFrame | None = None,
         features: IntoFrame | None = None,
+        country: str | None = None,
+        special: IntoFrame | None = None,
         period: str = "day",
         units: Sequence[Label] | None = None,
         cohorts: Sequence[Label] | None = None,
@@ -108,6 +113,10 @@ class Panel:
                 `cohort` and `size` (and `unit` or `date` where sizes differ between them).
             effort: a table with `date`, `effort` and, where they matter, `unit`, `cohort`.
             features: a table keyed like `effort`; every other column is a feature.
+            country: whose public holidays are special days, as an ISO code like "GB" (what the
+                package `holidays` gives for the United Kingdom), "GB-ENG" or "US-CA".
+            special: a table with `date` and `name`, one row per day that is special to you, like
+                a sale, a closure or an outage; it comes before a public holiday.
             period: "hour", "day" or "week".
             units, cohorts: their labels in the order wanted, where the counts may not
                 show them all; without them, what the counts hold, sorted.
@@ -115,10 +124,11 @@ class Panel:
             duplicates: "sum" adds up rows that speak of the same cell and pattern, as they
                 do where only some of the table's behaviours are asked for.
 
-        Effort and features may reach past the last counted date; that part is
-        what forecasts of those dates will use.
+        Effort, features and special days may reach past the last counted date;
+        that part is what forecasts of those dates will use.
         """
         time = period_named(period)
+        special_days = SpecialDays.read(country, special, time)
         table, kind = to_polars(counts, "counts")
         columns = Columns(
             date,
@@ -161,6 +171,7 @@ class Panel:
             columns=columns,
             kind=kind,
             events=events_of(table, context, columns, axes, 2 ** len(behaviors)),
+            special_days=special_days,
         )
         grids.refuse_arrivals_without_effort(axes, panel.arrivals, panel.effort)
         return panel
@@ -175,6 +186,8 @@ class Panel:
         sizes: IntoFrame | Mapping[Label, float] | None = None,
         effort: IntoFrame | None = None,
         features: IntoFrame | None = None,
+        country: str | None = None,
+        special: IntoFrame | None = None,
         cohorts: Sequence[Label] | None = None,
         start: Moment | None = None,
         end: Moment | None = None,
@@ -187,10 +200,12 @@ class Panel:
                 with p % n == i. Together the shards are the whole.
             behaviors: some of the data set's, or its own in another order.
             sizes, effort, features: as in `from_counts`; units of other shards are passed over.
+            country, special: as in `from_counts`.
             cohorts, start, end: as in `from_counts`, where there are more than the counts show.
         """
         known = (behaviors, sizes, effort, features, cohorts, start, end)
-        return cls.from_counts(**counts_of_data_set(folder, shard, *known))
+        found = counts_of_data_set(folder, shard, *known)
+        return cls.from_counts(**found, country=country, special=special)
 
     @property
     def days(self) -> int:
@@ -238,6 +253,7 @@ class Panel:
         *,
         effort: IntoFrame | None = None,
         features: IntoFrame | None = None,
+        special: IntoFrame | None = None,
         start: Moment | None = None,
     ) -> "Panel":
         """Another table with the columns, behaviours and periods of this panel, for other days.
@@ -257,6 +273,8 @@ class Panel:
             context=() if self.events is None else self.events.names,
             effort=effort,
             features=features,
+            country=self.special_days.country,
+            special=special,
             period=self.period.name,
             start=start,
         )
@@ -282,43 +300,18 @@ class Panel:
         self, effort: IntoFrame | None = None, features: IntoFrame | None = None
     ) -> "Panel":
         """The panel with effort and features for dates after the last counted one."""
-        if self.has_effort and effort is None:
-            raise InputError(
-                f"effort after {self.dates[-1]} is missing; the panel was made with an effort "
-                "table: give effort for later dates too."
-            )
-        if effort is not None and not self.has_effort:
-            raise InputError(
-                "effort was given, but the panel was made without it; leave it out, or make the "
-                "panel with effort for every date and fit again."
-            )
-        if features is not None and not self.feature_names:
-            raise InputError(
-                "features were given, but the panel was made without them; leave them out, or "
-                "make the panel with features for every date and fit again."
-            )
-        efforts = features_table = None
-        if effort is not None:
-            efforts = grids.read_dated(effort, "effort", self.columns, self.period)
-        if features is not None:
-            features_table = grids.read_dated(features, "features", self.columns, self.period)
-        first = self.period.range(self.dates[-1], 2)[1:]
-        axes = Axes(first, self.units, self.cohorts, self.period)
-        ahead = grids.known_axes(axes, self.columns, efforts, features_table)
-        grid = grids.feature_grid(features_table, self.feature_names, self.columns, ahead)
-        if grid.shape[-1] != len(self.feature_names):
-            raise InputError(
-                f"features for the future are missing; the panel was made with "
-                f"{', '.join(self.feature_names)}: give the same columns for later dates."
-            )
+        dates, efforts, known = _known_ahead(self, effort, features)
         return replace(
             self,
-            known_dates=np.concatenate([self.dates, ahead.dates]),
-            effort=np.concatenate(
-                [self.effort[: self.days], grids.effort_grid(efforts, self.columns, ahead)]
-            ),
-            features=np.concatenate([self.features[: self.days], grid]),
+            known_dates=np.concatenate([self.dates, dates]),
+            effort=np.concatenate([self.effort[: self.days], efforts]),
+            features=np.concatenate([self.features[: self.days], known]),
         )
+
+    def with_special(self, special: IntoFrame) -> "Panel":
+        """The panel with more special days of the user's own, such as those of days ahead."""
+        more = SpecialDays.read(None, special, self.period)
+        return replace(self, special_days=self.special_days.merged(more))
 
     def explore(self) -> Exploration:
         """What the panel holds, and whether dynamics could beat an average on it at all.
@@ -336,12 +329,58 @@ class Panel:
         return from_polars(rows_of_counts(self), kind or self.kind)
 
     def __repr__(self) -> str:
+        special = self.special_days.described(self.dates)
         return (
             f"Panel({self.days} {self.period.name}s from {self.dates[0]} to {self.dates[-1]}, "
             f"{len(self.units)} units, {len(self.cohorts)} cohorts, "
-            f"{len(self.behaviors)} behaviors, {self.arrivals.sum():,} arrivals)"
+            f"{len(self.behaviors)} behaviors, {self.arrivals.sum():,} arrivals"
+            f"{f', {special}' if special else ''})"
         )
 
     def _repr_html_(self) -> str:
         tables = {"Totals of every cohort": cohort_totals(self)}
         return html_summary(repr(self), list(panel_in_sentences(self)), tables)
+
+
+def _known_ahead(
+    panel: Panel, effort: IntoFrame | None, features: IntoFrame | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The dates ahead, and the grids of their effort and features; refused where the panel was
+    made with other tables."""
+    last = panel.known_dates[panel.days - 1]
+    _refuse_others(panel, effort, features, last)
+    efforts = features_table = None
+    if effort is not None:
+        efforts = grids.read_dated(effort, "effort", panel.columns, panel.period)
+    if features is not None:
+        features_table = grids.read_dated(features, "features", panel.columns, panel.period)
+    first = panel.period.range(last, 2)[1:]
+    axes = Axes(first, panel.units, panel.cohorts, panel.period)
+    ahead = grids.known_axes(axes, panel.columns, efforts, features_table)
+    grid = grids.feature_grid(features_table, panel.feature_names, panel.columns, ahead)
+    if grid.shape[-1] != len(panel.feature_names):
+        raise InputError(
+            f"features for the future are missing; the panel was made with "
+            f"{', '.join(panel.feature_names)}: give the same columns for later dates."
+        )
+    return ahead.dates, grids.effort_grid(efforts, panel.columns, ahead), grid
+
+
+def _refuse_others(
+    panel: Panel, effort: IntoFrame | None, features: IntoFrame | None, last: np.datetime64
+) -> None:
+    if panel.has_effort and effort is None:
+        raise InputError(
+            f"effort after {last} is missing; the panel was made with an effort "
+            "table: give effort for later dates too."
+        )
+    if effort is not None and not panel.has_effort:
+        raise InputError(
+            "effort was given, but the panel was made without it; leave it out, or make the "
+            "panel with effort for every date and fit again."
+        )
+    if features is not None and not panel.feature_names:
+        raise InputError(
+            "features were given, but the panel was made without them; leave them out, or "
+            "make the panel with features for every date and fit again."
+        )

@@ -19,8 +19,8 @@ def known_to_all(panel: Panel, group: Group) -> Panel:
     """The panel of a process's own units, with the sums of all processes' units.
 
     Raises:
-        InputError: The panels are not parts of one: dates, cohorts or behaviours differ, or a
-            process has no units.
+        InputError: The panels are not parts of one: dates, cohorts, behaviours or special days
+            differ, or a process has no units.
     """
     if group.count == 1 or not isinstance(panel, Panel):
         return panel
@@ -31,6 +31,7 @@ def known_to_all(panel: Panel, group: Group) -> Panel:
         "feature_names": list(panel.feature_names),
         "sizes or effort": [panel.sized, panel.has_effort],
         "period": panel.period.name,
+        "special days": panel.special_days.stored(),
     }
     every = group.every([facts, len(panel.units)])
     for number, (others, _) in enumerate(every):

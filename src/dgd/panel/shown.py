@@ -9,6 +9,7 @@ import polars as pl
 from dgd.errors import few
 from dgd.panel.contexts import EventCounts
 from dgd.panel.grids import ARRIVALS, Columns
+from dgd.panel.special_days import SpecialDays
 from dgd.tables.labels import Label
 from dgd.tables.periods import Period
 
@@ -43,6 +44,8 @@ class Told(Protocol):
     def columns(self) -> Columns: ...
     @property
     def events(self) -> EventCounts | None: ...
+    @property
+    def special_days(self) -> SpecialDays: ...
 
 
 def cohort_totals(panel: Told) -> pl.DataFrame:
@@ -69,6 +72,8 @@ def panel_in_sentences(panel: Told) -> Iterator[str]:
     }
     known = [name for name, there in given.items() if there]
     yield f"Given: counts{''.join(f', {name}' for name in known)}."
+    if panel.special_days:
+        yield f"Special days: {panel.special_days.described(panel.known_dates[: panel.days])}."
     ahead = len(panel.known_dates) - panel.days
     if ahead:
         yield f"Known ahead: {ahead} {panel.period.name}s, up to {panel.known_dates[-1]}."

@@ -12,6 +12,7 @@ from dgd.panel.everyone import Everyone
 from dgd.panel.grids import LARGEST_EFFORT, LARGEST_SIZE, SMALLEST_SIZE, Columns
 from dgd.panel.panel import Panel
 from dgd.panel.pattern_counts import PatternCounts
+from dgd.panel.special_days import NO_SPECIAL_DAYS, SpecialDays
 from dgd.tables.checks import LARGEST_COUNT, LARGEST_VALUE, MAX_BEHAVIORS
 from dgd.tables.frames import EAGER_KINDS
 from dgd.tables.periods import PERIODS, period_named
@@ -111,6 +112,7 @@ def _panel_facts(panel: Panel) -> dict[str, Any]:
         "columns": asdict(panel.columns),
         "kind": panel.kind,
         "context": () if panel.events is None else panel.events.names,
+        **({"special_days": panel.special_days.stored()} if panel.special_days else {}),
     }
 
 
@@ -152,6 +154,7 @@ def panel_from(facts: dict[str, Any], tensors: Tensors) -> Panel:
         events=_events(facts, tensors, shape),
         everyone=_everyone(facts, tensors, shape),
         since=_since(tensors, len(units)),
+        special_days=_special_days(facts),
     )
 
 
@@ -159,6 +162,13 @@ def _since(tensors: Tensors, units: int) -> np.ndarray | None:
     if "panel/since" not in tensors:
         return None
     return declared.tensor(tensors, "panel/since", [units], 0, MOST_DAYS, kind="i")
+
+
+def _special_days(facts: dict[str, Any]) -> SpecialDays:
+    """Those of the file; files that were written without any say nothing of them."""
+    if "special_days" not in facts:
+        return NO_SPECIAL_DAYS
+    return SpecialDays.restored(declared.part(facts, "special_days"))
 
 
 def _everyone(

@@ -21,6 +21,7 @@ from dgd.panel.exploration.seasons import fewest_periods, season_of
 from dgd.panel.exploration.verdicts import REMEMBERING, Evidence, judge
 from dgd.panel.grids import ARRIVALS
 from dgd.panel.pattern_counts import PatternCounts
+from dgd.panel.special_days import SpecialDays
 from dgd.tables.frames import from_polars
 from dgd.tables.html import html_summary
 from dgd.tables.periods import Period
@@ -62,6 +63,8 @@ class Counted(Protocol):
     def period(self) -> Period: ...
     @property
     def kind(self) -> str: ...
+    @property
+    def special_days(self) -> SpecialDays: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +72,7 @@ class Exploration:
     """What a table holds, and of every series whether dynamics could beat an average."""
 
     facts: Mapping[str, Any]
-    """First and last date, gaps, cells, arrivals, patterns."""
+    """First and last date, gaps, cells, arrivals, patterns, special days."""
     series: pl.DataFrame
     """One row per series: arrivals and every behaviour."""
     days: pl.DataFrame
@@ -151,7 +154,10 @@ def explore(panel: Counted) -> Exploration:
         series.append({"series": name, **_row(panel, departures, trials)})
         days.append(_daily(panel, name, departures, trials))
     return Exploration(
-        facts=facts_of(panel.counts, panel.dates, panel.period),
+        facts={
+            **facts_of(panel.counts, panel.dates, panel.period),
+            **panel.special_days.counted(panel.dates),
+        },
         series=pl.DataFrame(series, infer_schema_length=None).with_columns(
             cs.float().fill_nan(None)
         ),
