@@ -1,7 +1,6 @@
 """One direction of flow: packages import only those below them, and no module reaches back."""
 
 import re
-import statistics
 from functools import cache
 from pathlib import Path
 
@@ -48,7 +47,8 @@ ORDER = (
 
 SOURCE = Path(dgd.__file__).parent
 PAGE = Path(__file__).parents[2] / "docs" / "architecture.md"
-LONGEST, LONGEST_MEDIAN = 350, 150
+LONGEST = 500
+"""Lines of a file: one idea, whole."""
 
 
 @cache
@@ -123,4 +123,3 @@ def test_files_stay_short() -> None:
         for file in SOURCE.rglob("*.py")
     }
     assert not {file: lines for file, lines in lengths.items() if lines > LONGEST}
-    assert statistics.median(lengths.values()) <= LONGEST_MEDIAN

@@ -92,7 +92,7 @@ def integrals(
     """D and A(y) of every cell, per person and unit of effort that takes effect."""
     one = jnp.ones_like(inputs.size)
     plain = replace(crowd, effort=Proportional())
-    nodes = plain.at_nodes(state, Inputs(inputs.calendar, inputs.summaries, one, one))
+    nodes = plain.at_nodes(state, replace(inputs, size=one, effort=one))
     total = crowd.readout.total(nodes.arrivals)
     return total, total[None] * integrate(nodes, crowd.response.dependence).patterns
 

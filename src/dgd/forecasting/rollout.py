@@ -16,21 +16,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, PyTree
 
-from dgd.model import multinomial, negative_binomial
-from dgd.model.crowd import Crowd
-from dgd.model.days import Inputs, Outcomes, Prediction
-from dgd.model.feedback.feedback import State
-from dgd.model.sweep import observed_states
+from dgd.model import multinomial, negative_binomial, sweep
+from dgd.model.days import Outcomes, Prediction
 
 CHUNK = 8
 """Steps of one compiled walk."""
 
 
-@eqx.filter_jit
-def states_at_dawn(crowd: Crowd, inputs: Inputs, outcomes: Outcomes) -> State:
-    """The state at the beginning of every recorded day and of the day after the last."""
-    states, final, _ = observed_states(crowd, inputs, outcomes, crowd.at_rest())
-    return jax.tree.map(lambda path, end: jnp.concatenate([path, end]), states, final)
+states_at_dawn = eqx.filter_jit(sweep.states_at_dawn)
 
 
 @runtime_checkable

@@ -11,12 +11,13 @@ from dgd.model.context import CONTEXTS
 from dgd.model.crowd import Crowd
 from dgd.model.days import Inputs, Outcomes
 from dgd.model.feedback.feedback import FEEDBACKS
+from dgd.model.innovations import Innovations
 from dgd.model.population.gaussian_mixture import first_mixture
 from dgd.model.population.named import POPULATIONS
 from dgd.model.readout import READOUTS
 from dgd.model.response import Response
 from dgd.model.shape import Shape
-from dgd.panel.features import FeatureMaker
+from dgd.panel.features import FeatureMaker, season_places
 from dgd.panel.panel import Panel
 from dgd.panel.sequences import recorded_days, recorded_events
 
@@ -38,6 +39,7 @@ def shape_of(settings: Settings, panel: Panel, maker: FeatureMaker) -> Shape:
         dim=settings.dim,
         nodes=settings.nodes,
         contexts=maker.context_scaling.center.size,
+        places=season_places(panel),
     )
 
 
@@ -65,6 +67,7 @@ def first_crowd(settings: Settings, shape: Shape, start: Start, seed: int) -> Cr
         readout=READOUTS[settings.readout](population),
         context=CONTEXTS[settings.supervision](shape),
         effort=start.effort,
+        innovations=Innovations.starting(shape) if settings.innovations == "learned" else None,
     )
 
 

@@ -52,7 +52,12 @@ class Objective:
             told = crowd.log_likelihood(nodes, expected, following)
             free = self.daily(expected, following, told).sum()
             total = total + self.expected_weight * free
-        return total / days + self.penalty_weight * self.penalty(crowd), sweep.final
+        value = total / days + self.penalty_weight * self.penalty(crowd)
+        if crowd.innovations is not None:
+            events = jnp.maximum(1.0, outcomes.arrivals.sum())
+            held = (events, outcomes.arrivals.size, self.count_weight)
+            value = value + crowd.innovations.penalty(*held)
+        return value, sweep.final
 
     def validate(
         self, crowd: Crowd, inputs: Inputs, outcomes: Outcomes, initial: State

@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from dgd.errors import InputError
 from dgd.learning.effort_start import EFFORT_RESPONSES
 from dgd.learning.loop import Optimizer
 from dgd.learning.objective import Objective
@@ -39,6 +40,7 @@ _CHOICES = {
     "spread": ("learned", "given"),
     "training": ("auto", "exact", "stochastic"),
     "unit_effects": ("auto", "free"),
+    "innovations": ("none", "learned"),
 }
 _LIMITS: Limits = {
     **TRAINING_LIMITS,
@@ -104,6 +106,10 @@ class Settings(ByName):
             units are many; "auto", the latter from thousands of units on.
         unit_effects: "auto", what units have of their own is drawn to what all units are like
             where there are at least 30, as strongly as these are alike; "free", never.
+        innovations: "learned", levels, swings and seasonal effects of all cells, units, cohorts
+            and single cells correct what the rest of the model did not expect of arrivals and
+            joint patterns, with learned variances (`model/innovations.py`); "none", only the
+            arrival environment is corrected, as in the paper.
         spread: "learned", arrivals scatter around a forecast as they did around past ones of
             the same cohort; "given", by `dispersion`.
     """
@@ -138,10 +144,16 @@ class Settings(ByName):
     spread: str = "learned"
     training: str = "auto"
     unit_effects: str = "auto"
+    innovations: str = "none"
 
     def __post_init__(self) -> None:
         check_settings(self, _LIMITS, _CHOICES)
         refuse_costly_population(self.components, self.nodes, self.dim)
+        if self.innovations == "learned" and self.supervision == "events":
+            raise InputError(
+                'innovations "learned" corrects the patterns of whole cells, but supervision is '
+                '"events"; choose supervision "counts" or innovations "none".'
+            )
 
     @property
     def objective(self) -> Objective:

@@ -12,6 +12,7 @@ from dgd.model.days import Inputs, Outcomes, Prediction
 from dgd.model.effort import AbstractEffortResponse, Proportional
 from dgd.model.feedback.feedback import Feedback, State
 from dgd.model.held import Held
+from dgd.model.innovations import Innovations
 from dgd.model.observation import AtNodes, at_nodes, integrate
 from dgd.model.population.population import AbstractPopulation
 from dgd.model.readout import AbstractReadout, ArrivalWeighted
@@ -36,6 +37,7 @@ class Crowd(eqx.Module):
     readout: AbstractReadout = ArrivalWeighted()
     context: AbstractContext = SharedContext()
     effort: AbstractEffortResponse = Proportional()
+    innovations: Innovations | None = None
 
     def trainable(self) -> PyTree[bool]:
         """True for every array that training may change."""
@@ -50,7 +52,12 @@ class Crowd(eqx.Module):
 
     def at_rest(self) -> State:
         """The state before the first day."""
-        return self.feedback.at_rest(*self.arrival.intercept.shape)
+        units, cohorts = self.arrival.intercept.shape
+        state = self.feedback.at_rest(units, cohorts)
+        if self.innovations is None:
+            return state
+        behaviors = self.response.unit_intercept.shape[1]
+        return replace(state, innovations=self.innovations.at_rest(units, cohorts, behaviors))
 
     def with_nodes(self, nodes: int) -> "Crowd":
         """The same parameters, integrated at `nodes` nodes per component and dimension."""
@@ -78,7 +85,12 @@ class Crowd(eqx.Module):
 
     def predict(self, state: State, inputs: Inputs) -> Prediction:
         """Every date's outcomes from the state at its beginning, all dates in one batch."""
-        return integrate(self.at_nodes(state, inputs), self.response.dependence)
+        expected = integrate(self.at_nodes(state, inputs), self.response.dependence)
+        if self.innovations is None:
+            return expected
+        return self.innovations.corrections(state.of_innovations, inputs.of_season).applied(
+            expected
+        )
 
     def at_nodes(self, state: State, inputs: Inputs) -> AtNodes:
         """Contact and response at every node, from the state at the beginning of each date."""
@@ -115,9 +127,12 @@ class Crowd(eqx.Module):
         behaviors: Float[Array, "date unit cohort behavior"],
     ) -> State:
         """The state a day later under the given feedback counts."""
-        return self.feedback.advance(
+        following = self.feedback.advance(
             state, arrivals, behaviors, prediction.arrivals, inputs.active, self.reference
         )
+        if self.innovations is None:
+            return following
+        return replace(following, innovations=self.innovations.advance(state.of_innovations))
 
     def who_is_there(self) -> AbstractPopulation:
         """The population that, weighted by arrivals, shows the recorded behaviour."""

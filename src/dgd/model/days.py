@@ -1,6 +1,7 @@
 """Days as the model sees them: known before, recorded after, predicted between."""
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
@@ -19,12 +20,20 @@ class Inputs(eqx.Module):
     """Features made from preceding counts; frozen at a forecast origin."""
     size: Float[Array, "date unit cohort"]
     effort: Float[Array, "date unit cohort"]
+    season: Float[Array, "date place"] | None = None
+    """Which seasonal effects each date meets, and how much of each, where they are learned."""
 
     def between(self, start: int, stop: int | None) -> "Inputs":
         """The dates from `start` up to, not including, `stop`."""
-        return Inputs(
-            *(x[start:stop] for x in (self.calendar, self.summaries, self.size, self.effort))
-        )
+        cut: Inputs = jax.tree.map(lambda x: x[start:stop], self)
+        return cut
+
+    @property
+    def of_season(self) -> Float[Array, "date place"]:
+        """The same where seasonal effects are learned."""
+        if self.season is None:
+            raise ValueError("the days have no seasons, but the model learns seasonal effects")
+        return self.season
 
     @property
     def features(self) -> Float[Array, "date unit cohort feature"]:

@@ -15,3 +15,5 @@ class Shape:
     dim: int
     nodes: int
     contexts: int
+    places: int = 0
+    """Seasonal effects: places in a cycle, and kinds of special days."""

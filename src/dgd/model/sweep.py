@@ -6,6 +6,7 @@ environment needs yesterday's predicted arrivals, so one scan of arrival
 integrals remains. The 2^H work never sits inside it.
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import jax
@@ -19,6 +20,7 @@ from dgd.model.days import CohortTotals, Inputs, Outcomes, Prediction
 from dgd.model.feedback.environment import EnvironmentState
 from dgd.model.feedback.feedback import State
 from dgd.model.feedback.signals import innovation, signals
+from dgd.model.innovations import Corrections
 from dgd.model.observation import AtNodes, integrate
 
 LONGEST_KERNEL = 256
@@ -32,6 +34,8 @@ class Sweep(NamedTuple):
     nodes: AtNodes
     predictions: Prediction
     final: State
+    tomorrow: Corrections | None = None
+    """What innovations add a day later, each day left before its outcome."""
 
 
 class Observed(NamedTuple):
@@ -111,7 +115,27 @@ def observe(crowd: Crowd, inputs: Inputs, outcomes: Outcomes, initial: State) ->
     states, final, at_rest = observed_states(crowd, inputs, outcomes, initial)
     exponent = at_rest + states.environment.exponent[:, :, None, None]
     nodes = crowd.respond(states, inputs, exponent)
-    return Sweep(states, nodes, integrate(nodes, crowd.response.dependence), final)
+    expected = integrate(nodes, crowd.response.dependence)
+    if crowd.innovations is None:
+        return Sweep(states, nodes, expected, final)
+    known = (expected, inputs.of_season, outcomes, initial.of_innovations)
+    ahead, last = crowd.innovations.observe(*known)
+    corrected = ahead.today.applied(expected)
+    final = replace(final, innovations=last)
+    return Sweep(states, nodes, corrected, final, ahead.tomorrow)
+
+
+def states_at_dawn(crowd: Crowd, inputs: Inputs, outcomes: Outcomes) -> State:
+    """The state at the beginning of every recorded day and of the day after the last."""
+    first = crowd.at_rest()
+    states, final, at_rest = observed_states(crowd, inputs, outcomes, first)
+    path: State = jax.tree.map(lambda path, end: jnp.concatenate([path, end]), states, final)
+    if crowd.innovations is None:
+        return path
+    exponent = at_rest + states.environment.exponent[:, :, None, None]
+    expected = integrate(crowd.respond(states, inputs, exponent), crowd.response.dependence)
+    known = (expected, inputs.of_season, outcomes, first.of_innovations)
+    return replace(path, innovations=crowd.innovations.states(*known))
 
 
 def expect_next(crowd: Crowd, sweep: Sweep, inputs: Inputs) -> tuple[AtNodes, Prediction]:
@@ -123,7 +147,12 @@ def expect_next(crowd: Crowd, sweep: Sweep, inputs: Inputs) -> tuple[AtNodes, Pr
     states = jax.tree.map(lambda x: x[:-1], sweep.states)
     left = sweep.predictions.between(0, -1)
     today = inputs.between(0, -1)
-    free = crowd.advance(states, today, left, left.arrivals, left.behaviors)
+    totals = (left.arrivals, left.behaviors)
+    free = crowd.feedback.advance(states, *totals, left.arrivals, today.active, crowd.reference)
     following = Inputs(inputs.calendar[1:], today.summaries, today.size, inputs.effort[1:])
     nodes = crowd.at_nodes(free, following)
-    return nodes, integrate(nodes, crowd.response.dependence)
+    expected = integrate(nodes, crowd.response.dependence)
+    if sweep.tomorrow is None:
+        return nodes, expected
+    tomorrow: Corrections = jax.tree.map(lambda x: x[:-1], sweep.tomorrow)
+    return nodes, tomorrow.applied(expected)

@@ -274,3 +274,35 @@ def calendar_marks(dates: np.ndarray, calendar: str) -> Float[np.ndarray, "date 
     if not marks:
         return np.zeros((len(dates), 0))
     return np.concatenate(marks, 1).astype(np.float64)
+
+
+CYCLES = {"day": 7, "hour": 24, "week": 1}
+"""Places in the cycle of every period: the weekdays, the hours of a day."""
+LIKE_A_SUNDAY = 0.5
+"""How much of a public holiday is a Sunday before anything is known of holidays."""
+
+
+def season_places(panel: Panel) -> int:
+    """Seasonal effects that a panel has: places in its cycle, and kinds of special days."""
+    return CYCLES[panel.period.name] + len(panel.special_days.kinds) - 1
+
+
+def season_loadings(panel: Panel, dates: np.ndarray) -> Float[np.ndarray, "date place"]:
+    """Which seasonal effects each of `dates` meets: that of its place in the cycle and, on a
+    special day, the effect of its kind; a public holiday is half a Sunday."""
+    length = CYCLES[panel.period.name]
+    loadings = np.zeros((len(dates), season_places(panel)))
+    if length == 1:
+        return loadings
+    place = dates.astype(f"datetime64[{panel.period.unit}]").astype(np.int64) % length
+    if panel.period.name == "day":
+        place = (place + 3) % 7
+    day, codes = np.arange(len(dates)), panel.special_days.codes_on(dates)
+    loadings[day, place] = 1.0
+    if panel.period.name == "day":
+        holiday = codes == 1
+        loadings[holiday] *= 1 - LIKE_A_SUNDAY
+        loadings[holiday, 6] += LIKE_A_SUNDAY
+    special = codes > 0
+    loadings[day[special], length - 1 + codes[special]] = 1.0
+    return loadings

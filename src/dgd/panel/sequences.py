@@ -9,7 +9,7 @@ from jaxtyping import Int
 from dgd.errors import InputError
 from dgd.model.days import Inputs, Outcomes
 from dgd.panel.contexts import EventCounts
-from dgd.panel.features import FeatureMaker
+from dgd.panel.features import FeatureMaker, season_loadings
 from dgd.panel.panel import Panel
 
 
@@ -24,6 +24,7 @@ def recorded_days(
         summaries=jnp.asarray(maker.summaries(panel)[days]),
         size=jnp.asarray(panel.size[days]),
         effort=jnp.asarray(panel.effort[days]),
+        season=jnp.asarray(season_loadings(panel, panel.known_dates[days])),
     )
     patterns = np.moveaxis(panel.patterns[days], -1, 0).astype(np.float64)
     return inputs, Outcomes.recorded(patterns, dispersion)
@@ -60,9 +61,14 @@ def days_ahead(
     known = maker.known(panel, dates, features)
     summaries = jnp.asarray(maker.summaries(panel)[origins + 1])
     size = jnp.asarray(panel.size[np.minimum(origins + 1, panel.days - 1)])
+    season = season_loadings(panel, dates)
     return [
         Inputs(
-            jnp.asarray(known[origins + step]), summaries, size, jnp.asarray(effort[origins + step])
+            jnp.asarray(known[origins + step]),
+            summaries,
+            size,
+            jnp.asarray(effort[origins + step]),
+            jnp.asarray(season[origins + step]),
         )
         for step in range(1, horizon + 1)
     ]

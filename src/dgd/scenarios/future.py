@@ -15,7 +15,7 @@ from dgd.errors import InputError
 from dgd.forecasting.protocol import refuse_horizon, refuse_origins
 from dgd.model.days import Inputs
 from dgd.panel.continuing import CYCLES, repeated
-from dgd.panel.features import FeatureMaker
+from dgd.panel.features import FeatureMaker, season_loadings
 from dgd.panel.panel import Panel
 from dgd.scenarios.planned_fit import ExpectingFit
 from dgd.tables.periods import Moment
@@ -67,6 +67,7 @@ class Outlook:
             jnp.asarray(np.broadcast_to(summaries, (self.horizon, *summaries.shape))),
             jnp.asarray(future.size),
             jnp.asarray(future.effort),
+            jnp.asarray(season_loadings(self.panel, self.dates)),
         )
 
     @staticmethod

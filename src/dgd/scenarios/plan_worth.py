@@ -10,6 +10,7 @@ one scan, so a horizon compiles once.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import equinox as eqx
 import jax
@@ -56,7 +57,7 @@ class PlanWorth(eqx.Module):
         return PlanWorth(many, states, inputs, level, weights, order)
 
     def __call__(self, effort: Float[Array, "date unit cohort"]) -> Float[Array, ""]:
-        days = Inputs(self.inputs.calendar, self.inputs.summaries, self.inputs.size, effort)
+        days = replace(self.inputs, effort=effort)
         found = walk_all(self.crowds, self.firsts, days)
         totals = jax.vmap(self._total)(self.level, found)
         return (jnp.sort(totals) * self.order).sum()

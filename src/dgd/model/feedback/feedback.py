@@ -24,6 +24,7 @@ from dgd.model.feedback.memory import Memory
 from dgd.model.feedback.shift import Shift
 from dgd.model.feedback.signals import innovation, signals
 from dgd.model.held import Held
+from dgd.model.innovations import InnovationState
 from dgd.model.reference import Reference
 from dgd.model.shape import Shape
 
@@ -37,6 +38,14 @@ class State(eqx.Module):
     carried: dict[str, Float[Array, "date cohort ..."]]
     """What each cohort carries, by the name of the state."""
     environment: EnvironmentState
+    innovations: InnovationState | None = None
+
+    @property
+    def of_innovations(self) -> InnovationState:
+        """The same where the model has innovations."""
+        if self.innovations is None:
+            raise ValueError("the state has no innovations, but the model corrects by them")
+        return self.innovations
 
 
 class Feedback(eqx.Module):
