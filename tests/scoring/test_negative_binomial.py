@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy.special import xlogy
+from scipy.special import beta, ive, xlogy
 from scipy.stats import nbinom, poisson
 
 from dgd.model import negative_binomial
@@ -55,19 +55,60 @@ def test_deviance_is_twice_the_log_probability_lost_against_the_count_itself(r: 
     np.testing.assert_allclose(negative_binomial.deviance(COUNT, MEAN, r), expected, rtol=1e-9)
 
 
-@pytest.mark.parametrize("r", [0.3, 4.0, 50.0])
-def test_crps_is_the_sum_of_squared_distances(r: float) -> None:
-    k = np.arange(40_000)
-    apart = law(MEAN[:, None], r).cdf(k) - (k >= COUNT[:, None])
-    found = negative_binomial.crps(COUNT, MEAN, np.full(5, r))
-    np.testing.assert_allclose(found, (apart**2).sum(-1), rtol=1e-9)
+def ranked_terms(counts: np.ndarray, mean: float, r: float) -> np.ndarray:
+    """The CRPS term by term; probabilities by their ratios, outwards from the most likely count."""
+    end = int(mean + 10 * np.sqrt(mean + mean**2 / r) + 20 * mean / r + 40)
+    k = np.arange(end)
+    ratio = (1 + k / r) * mean / (1 + mean / r) / (k + 1)
+    mode = int(np.argmax(ratio < 1))
+    p = np.append(np.cumprod(1 / ratio[:mode][::-1])[::-1], np.cumprod(np.append(1, ratio[mode:])))
+    p /= p.sum()
+    below, above = np.cumsum(p), np.append(np.cumsum(p[:0:-1])[::-1], 0.0)
+    before = np.append(0.0, np.cumsum(below**2))
+    after = np.append(np.cumsum(above[::-1] ** 2)[::-1], 0.0)
+    inside = np.minimum(counts, end + 1).astype(int)
+    return before[inside] + after[inside] + (counts - inside)
+
+
+@pytest.mark.parametrize("r", [0.5, 1.0, 3.0, 50.0, 1e3, 1e6, 1e9, np.inf])
+@pytest.mark.parametrize("mean", [0.01, 0.4, 5.0, 80.0, 3e3, 1e5])
+def test_crps_is_the_sum_of_squared_distances(mean: float, r: float) -> None:
+    spread = np.sqrt(mean + mean**2 / r)
+    near = np.maximum(mean + spread * np.array([-3.0, -1.0, -0.3, 0.0, 0.3, 1.0, 3.0]), 0.0)
+    counts = np.round([0.0, 1.0, *near, 2 * mean, 1e4, 1e6])
+    found = negative_binomial.crps(counts, np.full_like(counts, mean), r)
+    np.testing.assert_allclose(found, ranked_terms(counts, mean, r), rtol=1e-9)
+
+
+def test_half_the_distance_of_two_counts_is_what_is_known_of_it() -> None:
+    mean = 10.0 ** np.arange(-8, 13)
+    half = negative_binomial.half_mean_difference
+    np.testing.assert_allclose(half(mean, 1.0), mean * (1 + mean) / (1 + 2 * mean), rtol=1e-12)
+    of_poisson = mean * (ive(0, 2 * mean) + ive(1, 2 * mean))
+    np.testing.assert_allclose(half(mean[:14], 1e15), of_poisson[:14], rtol=1e-9)
+    for r in (1e-3, 0.1, 2.0, 300.0):
+        of_gamma = 1e15 / r / beta(0.5, r)
+        np.testing.assert_allclose(half(np.array([1e15]), r), of_gamma, rtol=1e-12)
+
+
+def test_crps_of_next_to_nothing_is_the_count() -> None:
+    mean = np.array([0.0, 1e-300, 1e-12])
+    np.testing.assert_allclose(negative_binomial.crps(np.full(3, 3.0), mean, 50.0), 3.0)
+    assert (negative_binomial.crps(np.zeros(3), mean, 50.0) >= 0).all()
+
+
+@pytest.mark.parametrize("r", [1e-6, 0.5, 50.0])
+def test_crps_of_exploding_means_is_that_of_a_gamma(r: float) -> None:
+    mean = np.array([1e12, 1e30, 1e100])
+    found = negative_binomial.crps(np.full(3, 3.0), mean, r)
+    np.testing.assert_allclose(found / mean, 1 - 1 / r / beta(0.5, r), rtol=1e-5)
 
 
 def test_infinity_is_a_poisson() -> None:
     k = np.arange(2000)
     apart = poisson.cdf(k, MEAN[:, None]) - (k >= COUNT[:, None])
     found = negative_binomial.crps(COUNT, MEAN, np.full(5, np.inf))
-    np.testing.assert_allclose(found, (apart**2).sum(-1), rtol=1e-5)
+    np.testing.assert_allclose(found, (apart**2).sum(-1), rtol=1e-10)
     lost = xlogy(COUNT, COUNT / MEAN) - (COUNT - MEAN)
     np.testing.assert_allclose(negative_binomial.deviance(COUNT, MEAN, np.inf), 2 * lost, rtol=1e-5)
 

@@ -39,7 +39,7 @@ def make(table: Any = None, **options: Any) -> Panel:
 def assert_same(one: Panel, other: Panel) -> None:
     for grid in ("patterns", "size", "effort", "features", "known_dates"):
         assert np.array_equal(getattr(one, grid), getattr(other, grid)), grid
-    for fact in ("units", "cohorts", "behaviors", "feature_names", "period"):
+    for fact in ("units", "cohorts", "behaviors", "feature_names", "period", "special_days"):
         assert getattr(one, fact) == getattr(other, fact), fact
 
 

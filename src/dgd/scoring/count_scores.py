@@ -41,8 +41,6 @@ def arrival_crps(recorded: Cells, forecast: Cells, dispersion: Cells | float) ->
 
     .. math:: mean_{c,t} \sum_{k \ge 0} \big(F_{ct}(k) - 1[k \ge N_{ct}]\big)^2
 
-    In arrivals, like an absolute error. Days are taken one by one to bound the memory.
+    In arrivals, like an absolute error.
     """
-    r = np.broadcast_to(np.asarray(dispersion, np.float64), forecast.shape)
-    days = zip(recorded, forecast, r, strict=True)
-    return float(np.mean([negative_binomial.crps(*(x.ravel() for x in day)) for day in days]))
+    return float(negative_binomial.crps(recorded, forecast, dispersion).mean())

@@ -53,8 +53,7 @@ class ScoreSums:
         if dispersion is not None:
             law = (recorded, arrivals, dispersion)
             deviance = negative_binomial.deviance(*law).sum()
-            days = zip(*law, strict=True)
-            crps = sum(negative_binomial.crps(*(x.ravel() for x in day)).sum() for day in days)
+            crps = negative_binomial.crps(*law).sum()
         return ScoreSums(
             np.asarray(-xlogy(counts, patterns).sum()),
             brier.sum((0, 1, 2)),
