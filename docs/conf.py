@@ -74,6 +74,7 @@ RUN = [
     "guides/exploring",
     "guides/fitting",
     "guides/forecasting",
+    "innovations",
     "guides/backtesting",
     "guides/crowd",
     "guides/scenarios",

@@ -66,13 +66,22 @@ def fit(drawn: dgd.Simulated) -> dgd.Fit:
 
 
 @pytest.fixture(scope="session")
+def anchored(drawn: dgd.Simulated) -> dgd.Fit:
+    """The same without innovations, whose forecasts start from an anchor."""
+    dates = drawn.panel.dates
+    return dgd.DGD(epochs=5, innovations="none").fit(
+        drawn.panel, train_end=dates[27], validation_end=dates[34], seeds=[1, 2]
+    )
+
+
+@pytest.fixture(scope="session")
 def variant_fit(drawn: dgd.Simulated) -> Callable[[str], dgd.Fit]:
     """A variant fitted to `drawn`, once for all tests that ask for it."""
     dates = drawn.panel.dates
 
     @cache
     def fitted(name: str) -> dgd.Fit:
-        model = dgd.DGD(epochs=5, start="warmup", **VARIANTS[name])
+        model = dgd.DGD(epochs=5, start="warmup", innovations="none", **VARIANTS[name])
         return model.fit(drawn.panel, train_end=dates[27], validation_end=dates[34], seeds=[1, 2])
 
     return fitted

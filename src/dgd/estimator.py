@@ -8,6 +8,7 @@ from typing import Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
@@ -30,7 +31,9 @@ from dgd.learning.progress import refuse_progress
 from dgd.learning.seeds import best_runs, checked_seeds, warn_of_divergence
 from dgd.learning.settings import ANCHORING, PAPER, Settings
 from dgd.learning.starts import STARTS
+from dgd.learning.variances import with_variances
 from dgd.model.crowd import Crowd
+from dgd.model.days import Inputs, Outcomes
 from dgd.panel.features import FeatureMaker
 from dgd.panel.panel import Panel
 from dgd.panel.shared import known_to_all
@@ -72,7 +75,8 @@ class DGD(Settings):
             train_end, validation_end: the last day of each range; days after
                 `validation_end` are never looked at.
             warmup_end: days up to here set baselines, reference rates and first
-                summaries; without it the training days do.
+                summaries; without it the training days do. Innovations follow the counts from the
+                first day on, so that with them these days are training days.
             seeds: one parameter set each; the same seed gives the same numbers.
             progress: a bar for every seed where standard error is a terminal, or in a notebook;
                 none with False; or a function to be called with (seed, epochs done, best
@@ -90,28 +94,36 @@ class DGD(Settings):
         refuse_progress(progress)
         refuse_checkpoint(checkpoint, every, resume)
         panel = known_to_all(panel, group)
-        panel, split, maker = prepared(panel, self, train_end, validation_end, warmup_end, group)
+        stop = Split.of(panel, train_end, validation_end, warmup_end).validation_stop
+        many = has_many_units(self, panel, group)
+        settings = DGD(**self.resolved(many_units=many, days=stop))
+        learned = settings.innovations == "learned"
+        panel, split, maker = prepared(
+            panel, settings, train_end, validation_end, None if learned else warmup_end, group
+        )
         kept = checkpoint_of(
             checkpoint,
             panel,
             split,
             seeds,
-            self.as_dict(),
+            settings.as_dict(),
             every=every,
             resume=resume,
             suffix=str(group.index) if group.count > 1 else "",
         )
         with computing():
-            if has_many_units(self, panel, group):
-                large = LargePanel(self, panel, split, maker, group)
+            if many:
+                large = LargePanel(settings, panel, split, maker, group)
                 best = large.runs(seeds, progress, keep_on_interrupt, kept)
             else:
-                attempts = self._attempts(panel, split, maker, seeds)
+                attempts = settings._attempts(panel, split, maker, seeds)
                 loss = partial(losses, self.objective)
                 best = best_runs(attempts, loss, self.optimizer, progress, keep_on_interrupt, kept)
-        fit = Fit(panel, split, maker, best, Settings(**self.as_dict()), group=group)
+                if learned:
+                    best = with_variances(best, attempts, self.objective)
+        fit = Fit(panel, split, maker, best, Settings(**settings.as_dict()), group=group)
         warn_of_divergence(fit.runs)
-        return replace(fit, anchor=self._anchor(fit))
+        return replace(fit, anchor=settings._anchor(fit))
 
     def reanchored(self, fit: Fit) -> Fit:
         """The trained model of `fit`, its forecasts anchored as these settings say.
@@ -122,15 +134,16 @@ class DGD(Settings):
         Raises:
             InputError: A setting that training depends on is not that of the fit.
         """
-        trained = fit.settings.as_dict()
-        for name, wanted in self.as_dict().items():
+        trained, many = fit.settings.as_dict(), has_many_units(self, fit.panel, fit.group)
+        asked = self.resolved(many_units=many, days=fit.split.validation_stop)
+        for name, wanted in asked.items():
             if name not in ANCHORING and wanted != trained[name]:
                 raise InputError(
                     f"{name} is {wanted!r}, but the fit was trained with {trained[name]!r}; "
                     f"change only {', '.join(ANCHORING)}, or fit anew."
                 )
-        alone = replace(fit, settings=Settings(**self.as_dict()), anchor=None)
-        return replace(alone, anchor=self._anchor(alone))
+        alone = replace(fit, settings=Settings(**asked), anchor=None)
+        return replace(alone, anchor=DGD(**asked)._anchor(alone))
 
     def _anchor(self, fit: Fit) -> Anchor | None:
         """What forecasts of the fit start from, chosen on its training and validation days."""
@@ -149,8 +162,12 @@ class DGD(Settings):
         shape = shape_of(self, panel, maker)
         refuse_fit_beyond_memory(shape, split.train_stop - split.first)
         record = partial(RECORDED[self.supervision], panel, maker)
-        training = record(split.first, split.train_stop, self.dispersion)
-        validation = record(split.train_stop, split.validation_stop, self.dispersion)
+        if self.innovations == "learned":
+            training = record(split.first, split.validation_stop, self.dispersion)
+            validation: Any = jnp.asarray(split.train_stop - split.first)
+        else:
+            training = record(split.first, split.train_stop, self.dispersion)
+            validation = record(split.train_stop, split.validation_stop, self.dispersion)
         effort = EFFORT_RESPONSES[self.effort_response](panel, split)
         attempts = []
         for name in self.starts:
@@ -168,6 +185,9 @@ def losses(
 ) -> tuple[Float[Array, ""], Float[Array, ""]]:
     """Training and validation objective; gradients flow through the first only."""
     crowd = eqx.combine(trainable, data.fixed)
+    if crowd.innovations is not None:
+        days: tuple[Inputs, Outcomes] = data.train
+        return objective.through_time(crowd, *days, data.validation)
     value, state = objective.train(crowd, *data.train)
     crowd, state = jax.lax.stop_gradient((crowd, state))
     inputs, outcomes = data.validation

@@ -74,23 +74,32 @@ class Fit(DrawingForecaster, FittedUnits, FittedScores, FittedPeople, FittedScen
     def predict(
         self, origins: Int[np.ndarray, " origin"], horizon: int, panel: Panel | None = None
     ) -> Predictive:
-        """Arrivals and joint probabilities for many origins (day numbers) at once: those of the
-        model, pooled with its anchor by the share that the model has earned.
+        """Arrivals and joint probabilities for many origins (day numbers) at once, and how far
+        counts scatter around them.
 
         `panel` knows more of the future than the fit's own, where that is needed.
         """
         panel = panel or self.panel
-        if self.in_blocks:
-            found = self.predict_in_blocks(origins, horizon, panel)
-        elif self.among is not None and not self.among.whole.in_blocks:
-            found = self.predict_among(origins, horizon, panel)
-        else:
-            found = super().predict(origins, horizon, panel)
-            if self.anchor is not None:
-                level = self.level(panel, origins, horizon)
-                found = self.anchor.joined(found, panel, origins, level)
+        found = self.expected(origins, horizon, panel)
+        if self.settings.innovations == "learned" and self.settings.spread == "learned":
+            found = found.with_dispersion(self.scatter.dispersion(horizon))
         sampler = partial(self._sample, panel, origins, horizon)
         return replace(found, sampler=sampler, promise=self._promise)
+
+    def expected(
+        self, origins: Int[np.ndarray, " origin"], horizon: int, panel: Panel | None = None
+    ) -> Predictive:
+        """What is expected: of the model, which its innovations correct or, without these, pooled
+        with its anchor by the share that it has earned."""
+        panel = panel or self.panel
+        if self.in_blocks:
+            return self.predict_in_blocks(origins, horizon, panel)
+        if self.among is not None and not self.among.whole.in_blocks:
+            return self.predict_among(origins, horizon, panel)
+        found = super().predict(origins, horizon, panel)
+        if self.anchor is None:
+            return found
+        return self.anchor.joined(found, panel, origins, self.level(panel, origins, horizon))
 
     def expected_paths(
         self, panel: Panel, origins: Int[np.ndarray, " origin"], horizon: int
@@ -146,7 +155,7 @@ class Fit(DrawingForecaster, FittedUnits, FittedScores, FittedPeople, FittedScen
             self.refuse_ranges()
         panel = known.panel
         day = panel.days - 1 if origin is None else panel.index(origin, "origin")
-        expected = self.predict(np.array([day]), horizon, panel).averaged()
+        expected = self.expected(np.array([day]), horizon, panel).averaged()
         dates = panel.period.range(panel.dates[day], horizon + 1)[1:]
         ranges = None
         if paths:

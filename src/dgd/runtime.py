@@ -10,11 +10,16 @@ written under its key: JAX itself would load whatever stands there, and a
 damaged or exchanged program can take the process down. What is unsound is
 dropped and compiled anew. Where there is no folder, or none that can be
 written, dgd works without one.
+
+Every compiled program takes a few of the areas of memory that Linux allows a process, and a process
+that has used them up is ended. One that has fitted dozens of panels of different shapes therefore
+forgets its programs in time; those it needs again come from the folder.
 """
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 
 import jax
 from jax.experimental.compilation_cache import compilation_cache
@@ -27,6 +32,9 @@ _CACHE_SETTINGS = {
     "jax_persistent_cache_min_compile_time_secs": 0.0,
     "jax_persistent_cache_min_entry_size_bytes": 0,
 }
+MOST_AREAS = 0.4
+"""Of the areas of memory a process may have, before its programs are forgotten."""
+CLOSED_BETWEEN_LOOKS = 8
 
 
 @contextmanager
@@ -46,6 +54,7 @@ class _Cache:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.open_blocks = 0
+        self.closed = 0
         self.before: dict[str, object] = {}
 
     def enter(self) -> None:
@@ -69,9 +78,14 @@ class _Cache:
     def leave(self) -> None:
         with self.lock:
             self.open_blocks -= 1
-            if self.open_blocks == 0 and self.before:
+            if self.open_blocks:
+                return
+            if self.before:
                 self._apply(self.before)
                 self.before = {}
+            self.closed += 1
+            if self.closed % CLOSED_BETWEEN_LOOKS == 0 and areas_of_memory() > MOST_AREAS:
+                jax.clear_caches()  # type: ignore[no-untyped-call]
 
     @staticmethod
     def _apply(settings: Mapping[str, object]) -> None:
@@ -79,6 +93,16 @@ class _Cache:
         for name, value in settings.items():
             update(name, value)
         compilation_cache.reset_cache()
+
+
+def areas_of_memory() -> float:
+    """The share that this process has of the areas it may have; 0 where the system does not say."""
+    try:
+        most = int(Path("/proc/sys/vm/max_map_count").read_text())
+        with Path("/proc/self/maps").open("rb") as areas:
+            return sum(1 for _ in areas) / most
+    except (OSError, ValueError):
+        return 0.0
 
 
 def _use(programs: KeptFiles) -> bool:

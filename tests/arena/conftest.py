@@ -11,7 +11,7 @@ from dgd.baselines import TrainingHistory
 from dgd.datasets import Dataset, Window
 from support.untrained import no_training
 
-ONE = "given spread"
+ONE = "without feedback"
 """The part that is taken away here; the others differ in a setting only."""
 
 

@@ -32,7 +32,7 @@ def test_rows_are_complete_and_the_longest_horizon_is_left_out(rows, told) -> No
     """Five test days are too few for seven days ahead."""
     assert dict(rows.schema) == ROW
     assert 7 in HORIZONS
-    names = [DEFAULT, "given spread", *TRAINED, *SIMPLE]
+    names = [DEFAULT, "without feedback", *TRAINED, *SIMPLE]
     wanted = {(model, h, metric) for model in names for h in (1, 3) for metric in METRICS}
     assert set(rows.select("model", "horizon", "metric").iter_rows()) == wanted
     assert rows.height == len(wanted)

@@ -68,7 +68,7 @@ def test_choice_commands_refuse_other_fits(files: dict[str, Path]) -> None:
 
 def test_info_tells_everything_as_json(shop: Shop) -> None:
     facts = json.loads(done("info", shop.model, "--json").stdout)
-    keys = "holds panel units cohorts behaviors ranges settings training forecasts dynamics"
+    keys = "holds panel units cohorts behaviors ranges settings training dynamics"
     assert set(facts) == {*keys.split(), "response types"}
     assert facts["ranges"] == {
         "warm-up": "none",

@@ -26,6 +26,12 @@ from support.random_choice import random_fit
 
 
 @pytest.fixture(scope="module")
+def fit(anchored: dgd.Fit) -> dgd.Fit:
+    """One that keeps an anchor in its file too."""
+    return anchored
+
+
+@pytest.fixture(scope="module")
 def saved(fit: dgd.Fit, tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """The bytes of a model file."""
     path = tmp_path_factory.mktemp("saved") / "model.dgd"

@@ -26,7 +26,7 @@ def test_summaries_and_sizes_stay_while_calendar_and_effort_advance(fit: dgd.Fit
         first, second = days_ahead(fit.panel, fit.features, np.array([30]), 2)
     np.testing.assert_array_equal(first.summaries, second.summaries)
     np.testing.assert_array_equal(first.size, second.size)
-    assert not np.array_equal(first.calendar, second.calendar)
+    assert not np.array_equal(first.season, second.season)
     np.testing.assert_array_equal(second.effort[0], fit.panel.effort[32])
 
 

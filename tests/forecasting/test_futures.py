@@ -103,8 +103,9 @@ def test_a_pool_without_anchor_is_the_model() -> None:
     assert Pool.of_the_model(3).arrivals_at(2, model) is model
 
 
-def test_far_ahead_forecasts_flatten_to_the_anchor(fit: dgd.Fit) -> None:
+def test_far_ahead_forecasts_flatten_to_the_anchor(anchored: dgd.Fit) -> None:
     """However much the model has earned, a season ahead it is hardly heard."""
+    fit = anchored
     assert fit.anchor is not None
     believed = replace(fit.anchor, pattern_share=1.0, arrival_share=1.0, reach=7)
     trusting, panel = replace(fit, anchor=believed), repeated_through(fit.panel, DAY + 121)

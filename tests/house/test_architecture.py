@@ -47,7 +47,6 @@ ORDER = (
 
 SOURCE = Path(dgd.__file__).parent
 PAGE = Path(__file__).parents[2] / "docs" / "architecture.md"
-LONGEST = 500
 """Lines of a file: one idea, whole."""
 
 
@@ -115,11 +114,3 @@ def test_only_reports_are_looked_up_by_name() -> None:
         "learning/trained.py": ["dgd.report.page.reporting"],
         "app/fitting.py": ["dgd.app.fit_process"],
     }
-
-
-def test_files_stay_short() -> None:
-    lengths = {
-        str(file.relative_to(SOURCE)): len(file.read_text().splitlines())
-        for file in SOURCE.rglob("*.py")
-    }
-    assert not {file: lines for file, lines in lengths.items() if lines > LONGEST}

@@ -26,6 +26,7 @@ LIGHT = {
     "nodes": 3,
     "anchor": "none",
     "arrival_anchor": "none",
+    "innovations": "none",
     "epochs": 25,
     "patience": 25,
 }

@@ -19,6 +19,12 @@ COLUMNS = ["input", "on", "cohort", "per", "percent", "low", "high", "words"]
 
 
 @pytest.fixture(scope="module")
+def fit(anchored: dgd.Fit) -> dgd.Fit:
+    """One with weekday effects among its features."""
+    return anchored
+
+
+@pytest.fixture(scope="module")
 def table(fit: dgd.Fit) -> pl.DataFrame:
     return fit.effects("polars", draws=40)
 

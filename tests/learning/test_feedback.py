@@ -23,7 +23,7 @@ from support.untrained import untrained
 
 @pytest.fixture(scope="module")
 def some_fit(drawn: dgd.Simulated) -> dgd.Fit:
-    return shaken(untrained(dgd.DGD(dim=2, nodes=3), drawn.panel), scale=0.4)
+    return shaken(untrained(dgd.DGD(dim=2, nodes=3, innovations="none"), drawn.panel), scale=0.4)
 
 
 def test_every_number_that_is_carried_has_its_row(some_fit: dgd.Fit) -> None:

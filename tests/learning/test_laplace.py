@@ -81,7 +81,7 @@ def test_what_was_measured_is_never_drawn(crowd):
 def test_a_fit_draws_the_same_for_the_same_seed_around_all_its_own(fit):
     drawn, again, other = (fit.parameter_draws(3, seed=seed) for seed in (3, 3, 4))
     assert len(drawn) == 3
-    leaves = [np.asarray(x.arrival.intercept) for x in (drawn[2], again[2], other[2])]
+    leaves = [np.asarray(x.arrival.loading) for x in (drawn[2], again[2], other[2])]
     np.testing.assert_array_equal(leaves[0], leaves[1])
     assert np.abs(leaves[0] - leaves[2]).max() > 0
     with pytest.raises(dgd.InputError, match="draws is 0"):

@@ -27,12 +27,14 @@ CASES: dict[str, dict[str, Any]] = {
 @pytest.fixture(scope="module", params=CASES)
 def any_fit(request: pytest.FixtureRequest, drawn: dgd.Simulated) -> dgd.Fit:
     """Types that differ: all trained numbers are moved far from where training starts."""
-    return shaken(untrained(dgd.DGD(**CASES[request.param]), drawn.panel), scale=0.4)
+    return shaken(
+        untrained(dgd.DGD(innovations="none", **CASES[request.param]), drawn.panel), scale=0.4
+    )
 
 
 @pytest.fixture(scope="module")
 def some_fit(drawn: dgd.Simulated) -> dgd.Fit:
-    return shaken(untrained(dgd.DGD(), drawn.panel), scale=0.4)
+    return shaken(untrained(dgd.DGD(innovations="none"), drawn.panel), scale=0.4)
 
 
 def predicted(fit: dgd.Fit, number: int) -> tuple[np.ndarray, np.ndarray]:

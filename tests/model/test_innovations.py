@@ -8,9 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from dgd.model.innovations import ArrivalParts, Innovations, PatternParts, joint, of_tree
+from dgd.model.innovations import Innovations, PatternParts, Smoothers, joint, of_tree
 from dgd.model.shape import Shape
-from dgd.model.sweep import expect_next, observe, states_at_dawn
+from dgd.model.sweep import observe, states_at_dawn
 from dgd.runtime import computing
 from support.random_crowds import BEHAVIORS, COHORTS, UNITS, random_crowd, random_days
 
@@ -38,15 +38,9 @@ def _innovations() -> Innovations:
 
 
 def _without_variances(innovations: Innovations) -> Innovations:
-    nothing = lambda x: jnp.full_like(x, -jnp.inf)  # noqa: E731
-
-    def still(parts: PatternParts | ArrivalParts) -> PatternParts | ArrivalParts:
-        levels = {name: nothing(getattr(parts, name)) for name in ("first", "walk", "quick")}
-        return replace(parts, **levels, season=nothing(parts.season))
-
-    return replace(
-        innovations, arrivals=still(innovations.arrivals), patterns=still(innovations.patterns)
-    )
+    names = ("first", "walk", "quick", "season")
+    still = {name: jnp.full_like(getattr(innovations.patterns, name), -jnp.inf) for name in names}
+    return replace(innovations, patterns=replace(innovations.patterns, **still))
 
 
 def _corrected_crowd(seed: int = 0):
@@ -63,41 +57,54 @@ def test_the_tree_of_patterns_leads_back_to_them():
     np.testing.assert_allclose(joint(shown / (shown + lacking)), patterns, rtol=1e-12)
 
 
-def test_without_variances_it_is_the_model_without_innovations():
+def test_without_variances_patterns_are_those_of_the_model_without_innovations():
     crowd, inputs, outcomes = _corrected_crowd()
     still = replace(crowd, innovations=_without_variances(crowd.innovations))
     plain = replace(crowd, innovations=None)
     found = observe(still, inputs, outcomes, still.at_rest())
     wanted = observe(plain, inputs, outcomes, plain.at_rest())
-    np.testing.assert_allclose(found.predictions.arrivals, wanted.predictions.arrivals, rtol=1e-12)
     np.testing.assert_allclose(
         found.predictions.patterns, wanted.predictions.patterns, rtol=1e-9, atol=1e-13
     )
-    ahead = expect_next(still, found, inputs)[1], expect_next(plain, wanted, inputs)[1]
-    np.testing.assert_allclose(ahead[0].patterns, ahead[1].patterns, rtol=1e-9, atol=1e-13)
 
 
-def test_patterns_sum_to_one_and_gradients_are_finite():
+def test_what_is_expected_without_innovations_is_kept_beside_the_forecast():
     crowd, inputs, outcomes = _corrected_crowd()
+    plain = replace(crowd, innovations=None)
+    found = observe(crowd, inputs, outcomes, crowd.at_rest())
+    wanted = observe(plain, inputs, outcomes, plain.at_rest()).predictions
+    np.testing.assert_allclose(found.uncorrected.patterns, wanted.patterns, rtol=1e-12)
+    np.testing.assert_allclose(found.uncorrected.arrivals, wanted.arrivals, rtol=1e-12)
+    assert np.abs(found.predictions.arrivals - wanted.arrivals).max() > 0.1
 
-    def likelihood(innovations: Innovations) -> jax.Array:
-        sweep = observe(replace(crowd, innovations=innovations), inputs, outcomes, crowd.at_rest())
-        return (outcomes.patterns * jnp.log(sweep.predictions.patterns)).sum()
 
+def test_patterns_sum_to_one_and_gradients_through_the_filter_are_right():
+    crowd, inputs, outcomes = _corrected_crowd()
     sweep = observe(crowd, inputs, outcomes, crowd.at_rest())
     np.testing.assert_allclose(sweep.predictions.patterns.sum(0), 1.0, rtol=1e-12)
-    slopes = jax.grad(likelihood)(crowd.innovations)
-    moved = jnp.concatenate([slopes.patterns.departures(), slopes.arrivals.departures()])
-    assert np.isfinite(moved).all()
-    step = 1e-5
-    raised = eqx.tree_at(
-        lambda i: i.patterns.walk, crowd.innovations, replace_fn=lambda x: x + step
-    )
-    lowered = eqx.tree_at(
-        lambda i: i.patterns.walk, crowd.innovations, replace_fn=lambda x: x - step
-    )
-    measured = (likelihood(raised) - likelihood(lowered)) / (2 * step)
-    np.testing.assert_allclose(slopes.patterns.walk.sum(), measured, rtol=1e-5)
+
+    def likelihood(innovations: Innovations) -> jax.Array:
+        given = (sweep.uncorrected, inputs.season, outcomes)
+        return innovations.pattern_log_likelihood(*given).sum()
+
+    direct = (outcomes.patterns * jnp.log(sweep.predictions.patterns)).sum()
+    np.testing.assert_allclose(likelihood(crowd.innovations), direct, rtol=1e-12)
+    slopes, step = jax.grad(likelihood)(crowd.innovations), 1e-5
+    for name in ("first", "walk", "quick", "retention", "season", "shock"):
+        ends = [
+            likelihood(
+                eqx.tree_at(
+                    lambda i: getattr(i.patterns, name),  # noqa: B023
+                    crowd.innovations,
+                    replace_fn=lambda x: x + sign * step,  # noqa: B023
+                )
+            )
+            for sign in (1, -1)
+        ]
+        measured = (ends[0] - ends[1]) / (2 * step)
+        np.testing.assert_allclose(
+            getattr(slopes.patterns, name).sum(), measured, rtol=1e-4, atol=1e-7
+        )
 
 
 def test_states_are_those_that_corrected_each_day():
@@ -117,79 +124,110 @@ def test_states_are_those_that_corrected_each_day():
 
 def test_patterns_are_corrected_as_group_by_group_arithmetic_says():
     """Every group by itself, with sums over its own cells, in plain NumPy."""
-    parts, rng = PatternParts.starting(UNITS, COHORTS), np.random.default_rng(3)
-    nodes = 2**BEHAVIORS - 1
+    parts, rng = PatternParts.starting((0, 1, 2, 3)), np.random.default_rng(3)
+    nodes, place = 2**BEHAVIORS - 1, 2
     behavior = np.array([0, 1, 1, 2, 2, 2, 2])
     offset = rng.normal(size=(UNITS, COHORTS, nodes))
-    reached = rng.integers(0, 40, offset.shape).astype(float)
-    shown = rng.binomial(reached.astype(int), 0.4).astype(float)
-    season = np.eye(PLACES)[2]
-    first = parts.at_rest(PLACES, offset.shape)
-    found = parts.corrected(
-        first, jnp.asarray(offset), jnp.asarray(season), (jnp.asarray(shown), jnp.asarray(reached))
-    )
+    asked = rng.integers(0, 40, offset.shape).astype(float)
+    shown = rng.binomial(asked.astype(int), 0.4).astype(float)
+    season = jnp.asarray(np.eye(PLACES)[place])
+    first = parts.at_rest(UNITS, COHORTS, BEHAVIORS, PLACES)
+    counts = (jnp.asarray(shown), jnp.asarray(asked))
+    found = parts.corrected(first, jnp.asarray(offset), season, *counts)
 
     prior = {name: np.exp(values) for name, values in PatternParts.prior.items()}
-    shock, eta = prior["shock"][0], offset.copy()
-    slow = np.zeros((4, *offset.shape))
+    likely = 1 / (1 + np.exp(-offset))
+    information, score = asked * likely * (1 - likely), shown - asked * likely
     groups = [
         [np.s_[:, :]],
         [np.s_[unit, :] for unit in range(UNITS)],
         [np.s_[:, cohort] for cohort in range(COHORTS)],
         [np.s_[unit, cohort] for unit in range(UNITS) for cohort in range(COHORTS)],
     ]
-    variance = {name: prior[name] for name in ("first", "quick", "season")}
     for level, members in enumerate(groups):
-        finer = sum(v[level + 1 :].sum() for v in variance.values())
-        for name, single, common in (
-            ("season", finer + variance["first"][level], variance["quick"][level]),
-            ("quick", finer + variance["first"][level], 0.0),
-            ("first", finer, 0.0),
-        ):
-            likely = 1 / (1 + np.exp(-eta))
-            information = reached * likely * (1 - likely)
-            heard = 1 / (1 + information * (shock + single))
-            score, told = (shown - reached * likely) * heard, information * heard
-            moves = np.zeros_like(eta)
-            for group in members:
-                for node in range(nodes):
-                    same = [node] if name == "first" else np.flatnonzero(behavior == behavior[node])
-                    r = score[group].reshape(-1, nodes)[:, same].sum()
-                    j = told[group].reshape(-1, nodes)[:, same].sum()
-                    r, j = r / (1 + j * common), j / (1 + j * common)
-                    own = variance[name][level]
-                    moves[(*group, node)] = own / (1 + own * j) * r
-            eta = eta + moves
-            if name == "first":
-                slow[level] = moves
-    np.testing.assert_allclose(found.slow[0], slow, rtol=1e-9, atol=1e-13)
-    total = offset + (found.slow + found.quick).sum(1)[0] + found.season[0, 2].sum(0)
-    np.testing.assert_allclose(total, eta, rtol=1e-9, atol=1e-13)
+        finer = sum(prior[name][level + 1 :].sum() for name in ("first", "quick", "season"))
+        heard = 1 / (1 + information * (prior["shock"][0] + finer))
+        slow, quick, seasonal = (prior[name][level] for name in ("first", "quick", "season"))
+        moves = np.zeros_like(offset)
+        for group in members:
+            r = (score * heard)[group].reshape(-1, nodes).sum(0)
+            j = (information * heard)[group].reshape(-1, nodes).sum(0)
+            fast = np.zeros(nodes)
+            for h in range(BEHAVIORS):
+                same = behavior == h
+                told = (r[same] / (1 + j[same] * slow)).sum()
+                known = (j[same] / (1 + j[same] * slow)).sum()
+                fast[same] = (quick + seasonal) * told / (1 + (quick + seasonal) * known)
+            moves[group] = fast + slow / (1 + slow * j) * (r - j * fast)
+        part = found[level]
+        total = part.slow[0] + (part.quick[0] + part.season[0, place])[..., behavior]
+        np.testing.assert_allclose(np.broadcast_to(total, moves.shape), moves, rtol=1e-9)
+        score = score - information * moves
 
 
 def test_ahead_of_an_origin_slow_parts_stay_and_quick_ones_fade():
-    parts = ArrivalParts.starting(UNITS, COHORTS)
-    state = parts.at_rest(PLACES, (UNITS, COHORTS, 1))
-    state = replace(state, slow=state.slow + 1.0, quick=state.quick + 1.0)
-    ahead = parts.advance(state)
-    np.testing.assert_array_equal(ahead.slow, state.slow)
-    assert (np.asarray(ahead.quick) < 1.0).all()
-    assert (np.asarray(ahead.slow_variance) > np.asarray(state.slow_variance)).all()
-    np.testing.assert_allclose(ahead.quick_variance, state.quick_variance, rtol=1e-12)
+    innovations = _innovations()
+    state = innovations.at_rest(UNITS, COHORTS, BEHAVIORS)
+    state = jax.tree.map(lambda x: x + 1.0, state)
+    ahead = innovations.advance(state)
+    for now, later in zip(state.patterns, ahead.patterns, strict=True):
+        np.testing.assert_array_equal(later.slow, now.slow)
+        np.testing.assert_array_equal(later.season, now.season)
+        assert (np.asarray(later.quick) < 1.0).all()
+    for now, later in zip(state.arrivals.parts, ahead.arrivals.parts, strict=True):
+        np.testing.assert_array_equal(later[..., 0], now[..., 0])
+        assert (np.asarray(later[..., 1]) < 1.0).all()
+        np.testing.assert_array_equal(later[..., 2:], now[..., 2:])
+
+
+def _arrivals_after(counts: np.ndarray) -> tuple[Smoothers, object]:
+    """The state of a single cell after days of these counts, a hundred expected on each."""
+    smoothers = Smoothers((0,), PLACES)
+    season = jnp.asarray(np.eye(PLACES)[np.arange(len(counts)) % 7])
+    offset = jnp.full((len(counts), 1, 1), np.log(100.0))
+    path = smoothers.path(offset, season, jnp.asarray(counts)[:, None, None])
+    return smoothers, jax.tree.map(lambda x: x[-1:], path)
 
 
 def test_two_closed_saturdays_are_enough_and_do_not_move_the_level():
-    parts, counts = ArrivalParts.starting(1, 1), np.full(14, 100.0)
+    counts = np.full(14, 100.0)
     counts[[5, 12]] = 0.0
-    state = parts.at_rest(PLACES, (1, 1, 1))
-    offset = jnp.full((1, 1, 1), np.log(100.0))
-    for day, count in enumerate(counts):
-        season = jnp.asarray(np.eye(PLACES)[day % 7])
-        state = parts.advance(parts.corrected(state, offset, season, (jnp.full((1, 1, 1), count),)))
+    smoothers, state = _arrivals_after(counts)
 
     def expected(day: int) -> float:
-        found = parts.correction(state, jnp.asarray(np.eye(PLACES)[[day]]))
-        return 100 * float(jnp.exp(found.mean[0, 0, 0, 0]))
+        found = smoothers.correction(state, jnp.asarray(np.eye(PLACES)[[day]]))
+        return 100 * float(jnp.exp(found[0, 0, 0]))
 
     assert expected(5) < 20
     assert expected(0) == pytest.approx(100, rel=0.1)
+
+
+def test_smoothers_that_erred_less_are_believed_more():
+    """A timetable that swings widely by the day of the week, and never errs."""
+    timetable = np.tile([100.0, 130.0, 80.0, 150.0, 60.0, 40.0, 20.0], 8)
+    _, state = _arrivals_after(timetable)
+    weights = dict(zip(Smoothers.names, np.asarray(state.weights[0, 0]), strict=True))
+    assert sum(weights.values()) == pytest.approx(1.0)
+    assert weights["steady"] > weights["even"]
+
+
+def test_a_smoother_is_a_kalman_filter_of_log_counts_where_these_are_large():
+    """Arrivals in millions have normal logs of a variance that is known: 1/r and the shock."""
+    rng = np.random.default_rng(0)
+    days, at = 30, Smoothers.names.index("even")
+    counts = np.exp(14 + 0.05 * rng.standard_normal(days))
+    smoothers = Smoothers((0,), PLACES)
+    season = np.eye(PLACES)[np.arange(days) % 7]
+    offset = np.full((days, 1, 1), 14.0)
+    found = smoothers.path(*map(jnp.asarray, (offset, season, counts[:, None, None])))
+
+    mean, covariance = np.zeros(PLACES + 2), np.diag(smoothers.first[0, at])
+    kept, walk = smoothers.kept[0, at], np.diag(smoothers.walk[0, at])
+    noise = float(smoothers.inverse_dispersion[at, 0, 0] + smoothers.shocks[at, 0, 0])
+    for day in range(days):
+        np.testing.assert_allclose(found.parts[0][day, at, 0, 0], mean, atol=0.01)
+        loading = np.concatenate([[1, 1], season[day]])
+        gain = covariance @ loading / (loading @ covariance @ loading + noise)
+        mean = (mean + gain * (np.log(counts[day]) - 14 - loading @ mean)) * kept
+        covariance = covariance - np.outer(gain, loading @ covariance)
+        covariance = covariance * kept[:, None] * kept + walk

@@ -32,7 +32,9 @@ OTHERWISE = {"fixed Gaussian", "events"}
 def varied(drawn):
     """Each variant at random parameters, made once."""
     return cache(
-        lambda name: shaken(untrained(dgd.DGD(start="warmup", **VARIANTS[name]), drawn.panel))
+        lambda name: shaken(
+            untrained(dgd.DGD(start="warmup", innovations="none", **VARIANTS[name]), drawn.panel)
+        )
     )
 
 
@@ -76,7 +78,8 @@ def test_every_variant_enters_a_backtest(varied, drawn):
 def test_the_gradient_of_every_variant_reaches_all_that_is_trained(name, drawn):
     """And says how the objective changes along it. Dynamics are left out: they are a part of
     their own, whose gradients are looked at with the objective."""
-    model = dgd.DGD(start="warmup", **{**VARIANTS[name], "dynamics": "none"})
+    changed = {**VARIANTS[name], "dynamics": "none", "innovations": "none"}
+    model = dgd.DGD(start="warmup", **changed)
     variant, step = shaken(untrained(model, drawn.panel, seeds=[1])), 1e-4
     (crowd,), split = variant.crowds, variant.split
     with computing():
@@ -163,7 +166,7 @@ def test_a_separated_readout_answers_with_a_population_of_its_own(varied):
 
 def test_each_variant_has_the_parameters_its_parts_say(varied, drawn):
     """2 units, 3 cohorts, 3 behaviours; 2 components or 3 points in 1 dimension."""
-    plain = untrained(dgd.DGD(start="warmup"), drawn.panel)
+    plain = untrained(dgd.DGD(start="warmup", innovations="none"), drawn.panel)
     features = len(plain.features.names(plain.panel))
     arrival = 2 * 3 + features + 1
     response = (2 + 3) * 3 + features * 3 + 2 + 3

@@ -55,7 +55,7 @@ def test_a_model_without_summaries_has_no_feature_made_of_counts(tmp_path):
     """And keeps that choice in its file."""
     drawn = simulate(controlled_world(), 20, seed=1)
     with no_training("dgd.estimator"):
-        fit = dgd.DGD(start="training", summaries="none").fit(
+        fit = dgd.DGD(start="training", summaries="none", innovations="none").fit(
             drawn.panel,
             train_end=drawn.panel.dates[13],
             validation_end=drawn.panel.dates[16],
@@ -73,6 +73,6 @@ def test_a_model_without_summaries_has_no_feature_made_of_counts(tmp_path):
 
 
 def test_summaries_are_read_unless_they_are_left_out():
-    assert dgd.DGD().summaries == dgd.DGD.paper().summaries == "history"
-    with pytest.raises(dgd.InputError, match="choose one of history, none"):
+    assert dgd.DGD.paper().summaries == "history"
+    with pytest.raises(dgd.InputError, match="choose one of auto, history, none"):
         dgd.DGD(summaries="some")

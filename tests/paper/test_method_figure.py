@@ -18,7 +18,7 @@ DAY, UNIT, COHORT = 36, 1, 2
 
 @pytest.fixture(scope="module")
 def some_fit(drawn: dgd.Simulated) -> dgd.Fit:
-    model = dgd.DGD(anchor="none", arrival_anchor="none")
+    model = dgd.DGD(anchor="none", arrival_anchor="none", innovations="none")
     return shaken(untrained(model, drawn.panel), scale=0.4)
 
 
@@ -96,7 +96,7 @@ def test_the_day_drawn_is_after_training_and_moved_furthest(some_fit):
 
 def test_one_behaviour_is_drawn_by_itself() -> None:
     world = dgd.simulate(dgd.example_world(arrivals=5, behaviors=["click"]), 40, seed=3)
-    day = telling_day(untrained(dgd.DGD(), world.panel, seeds=[1]))
+    day = telling_day(untrained(dgd.DGD(innovations="none"), world.panel, seeds=[1]))
     assert day.pattern_table()["pattern"].to_list() == ["no click", "click"]
 
 

@@ -14,7 +14,7 @@ from support.untrained import untrained
 
 @pytest.fixture(scope="module")
 def some_fit(drawn: dgd.Simulated) -> dgd.Fit:
-    return shaken(untrained(dgd.DGD(), drawn.panel), scale=0.4)
+    return shaken(untrained(dgd.DGD(innovations="none"), drawn.panel), scale=0.4)
 
 
 def texts_of(value: object) -> str:

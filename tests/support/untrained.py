@@ -28,6 +28,8 @@ def no_training(module: str, *, anchored: bool = False) -> Iterator[None]:
     """Fits of the estimator in `module` keep their first parameters; those of DGD have no anchor
     unless it is asked for, since choosing one compiles forecasts."""
     with patch(f"{module}.best_runs", _first_runs), ExitStack() as more:
+        if module == DGD.__module__:
+            more.enter_context(patch(f"{module}.with_variances", lambda runs, *_: runs))
         if module == DGD.__module__ and not anchored:
             more.enter_context(patch.object(DGD, "_anchor", lambda *_: None))
         yield

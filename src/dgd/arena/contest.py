@@ -66,15 +66,16 @@ class Contest:
         return pl.concat([*scored, self._of_totals()])
 
     def _fitted(self) -> Iterator[tuple[str, Fitted]]:
-        """Each contestant as its turn comes; variants of the defaults are trained with them."""
+        """Each contestant as its turn comes."""
         self.tell(f"fitting {DEFAULT} on {self.name}")
         default = self.default.fit(
             self.dataset.panel, **self.ends, seeds=self.seeds, progress=False
         )
         yield DEFAULT, default
         for name, changed in TAKEN_AWAY.items():
-            self.tell(f"anchoring {name} on {self.name}")
-            yield name, DGD(**{**self.default.as_dict(), **changed}).reanchored(default)
+            self.tell(f"fitting {name} on {self.name}")
+            model = DGD(**{**self.default.as_dict(), **changed})
+            yield name, model.fit(self.dataset.panel, **self.ends, seeds=self.seeds, progress=False)
         for name, make in {**TRAINED, **SIMPLE}.items():
             self.tell(f"fitting {name} on {self.name}")
             yield (

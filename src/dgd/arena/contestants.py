@@ -16,18 +16,10 @@ from dgd.forecasting.protocol import Forecaster
 DEFAULT = "default"
 
 TAKEN_AWAY: Mapping[str, Mapping[str, str]] = {
-    "without anchor": {"anchor": "none"},
-    "without tilts": {"tilts": "none"},
-    "without own movements": {"tilts": "shared"},
-    "without swings": {"tilts": "weekdays"},
-    "without weekdays": {"tilts": "swings"},
-    "without deviations": {"arrival_anchor": "means"},
-    "without smoothers": {"arrival_anchor": "none"},
-    "without the model": {"departures": "none"},
-    "given spread": {"spread": "given"},
+    "without innovations": {"innovations": "none"},
+    "without feedback": {"dynamics": "none"},
 }
-"""The defaults but for one part, by the setting that takes it away. All of them are decided
-after training, so that they share the parameters of the defaults."""
+"""The defaults but for one part, by the setting that takes it away; each is fitted for itself."""
 
 SIMPLE: Mapping[str, Callable[[], Forecaster]] = {
     "training history": TrainingHistory,

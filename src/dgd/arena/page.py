@@ -19,7 +19,7 @@ HEAD = f"""\
 Written by `dgd reproduce arena --results docs/results.md`. Every model forecasts the test days of
 every window from rolling origins and is scored one, three and seven days ahead, by the mean over
 three training seeds. "default" is `DGD()`, "paper preset" is `DGD.paper()`; the others of the
-library are the default with one part taken away by one setting and share its training. AutoETS,
+library are the default with one part taken away by one setting. AutoETS,
 AutoTheta and AutoARIMA, where StatsForecast is installed, see daily totals only, so that they
 have no scores of single patterns and cells.
 

@@ -19,7 +19,7 @@ from dgd.forecasting.futures import (
 )
 from dgd.forecasting.hindsight import Hindsight
 from dgd.forecasting.pool import Pool
-from dgd.forecasting.predictive import Drawn
+from dgd.forecasting.predictive import Drawn, Predictive
 from dgd.forecasting.scatter import Scatter
 from dgd.forecasting.walking_forecaster import WalkingForecaster
 from dgd.learning.settings import Settings
@@ -40,6 +40,12 @@ class DrawingForecaster(WalkingForecaster):
     def crowds(self) -> tuple[Crowd, ...]:
         """Each seed's parameters."""
         return self.parameters
+
+    @abstractmethod
+    def expected(
+        self, origins: Int[np.ndarray, " origin"], horizon: int, panel: Panel | None = None
+    ) -> Predictive:
+        """The forecast before it is known how far days scatter around it."""
 
     @abstractmethod
     def pool(self, panel: Panel, origins: Int[np.ndarray, " origin"], horizon: int) -> Pool:
@@ -84,7 +90,7 @@ class DrawingForecaster(WalkingForecaster):
         if self.settings.spread == "given":
             cohorts, behaviors = len(self.panel.cohorts), len(self.panel.behaviors)
             return Scatter.given(self.dispersion, cohorts, behaviors)
-        return self.hindsight.scatter(self.predict)
+        return self.hindsight.scatter(self.expected)
 
     def past(self, horizon: int) -> PastDraws:
         """Paths drawn at past origins, against which intervals up to that horizon are held."""

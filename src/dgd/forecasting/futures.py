@@ -15,6 +15,7 @@ for counts alone know nothing of causes.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple, TypeAlias, TypeVar
 
 import equinox as eqx
@@ -29,6 +30,7 @@ from dgd.model.bits import behavior_bits
 from dgd.model.crowd import Crowd
 from dgd.model.days import Inputs, Prediction
 from dgd.model.feedback.feedback import State
+from dgd.model.innovations import Corrections, Innovations, InnovationState
 from dgd.model.negative_binomial import LARGEST_MEAN
 
 SMALLEST = 1e-300
@@ -57,11 +59,18 @@ class _Walk:
         ahead: Sequence[Inputs],
         origin: Int[np.ndarray, " path"],
     ) -> None:
-        self._crowds, self._ahead, self._origin = crowds, ahead, jnp.asarray(origin)
-        self._carried = _taken(carried, self._origin)
+        self._innovations, self._of_origin = crowds.innovations, carried.innovations
+        self._crowds, self._ahead = replace(crowds, innovations=None), ahead
+        self._origin = jnp.asarray(origin)
+        self._carried = _taken(replace(carried, innovations=None), self._origin)
 
     def expected(self, step: int) -> _Expected:
-        return _predict(self._crowds, self._carried, self._ahead[step], self._origin)
+        known = (self._crowds, self._carried, self._ahead[step], self._origin)
+        if self._innovations is None:
+            return _predict(*known)
+        corrected, following = _corrected(self._innovations, self._of_origin, self._ahead[step])
+        self._of_origin = following
+        return _predict(*known, corrected)
 
     def advance(
         self, step: int, expected: _Expected, counts: Int[np.ndarray, "crowd path ..."]
@@ -196,15 +205,36 @@ def _taken(carried: PyTree, origin: Int[Array, " path"]) -> PyTree:
 
 @eqx.filter_jit
 def _predict(
-    crowds: PyTree, carried: PyTree, day: Inputs, origin: Int[Array, " path"]
+    crowds: PyTree,
+    carried: PyTree,
+    day: Inputs,
+    origin: Int[Array, " path"],
+    corrected: Corrections | None = None,
 ) -> _Expected:
     met = jax.tree.map(lambda x: x[origin], day)
 
-    def of_one(crowd: Crowd, state: State) -> _Expected:
+    def of_one(crowd: Crowd, state: State, corrected: Corrections | None) -> _Expected:
         found = crowd.predict(state, met)
+        if corrected is not None:
+            own: Corrections = jax.tree.map(lambda x: x[origin], corrected)
+            found = own.applied(found)
         return _Expected(found.arrivals, jnp.moveaxis(found.patterns, 0, -1))
 
-    return eqx.filter_vmap(of_one)(crowds, carried)
+    return eqx.filter_vmap(of_one)(crowds, carried, corrected)
+
+
+@eqx.filter_jit
+def _corrected(
+    innovations: PyTree, states: PyTree, day: Inputs
+) -> tuple[Corrections, InnovationState]:
+    """What innovations add to a day ahead of every origin, the same on all paths from it, and
+    their state a day later."""
+
+    def of_one(one: Innovations, state: InnovationState) -> tuple[Corrections, InnovationState]:
+        return one.corrections(state, day.of_season), one.advance(state)
+
+    found: tuple[Corrections, InnovationState] = eqx.filter_vmap(of_one)(innovations, states)
+    return found
 
 
 @eqx.filter_jit

@@ -131,6 +131,13 @@ class Scatter:
             np.asarray(self._grown(self.behaviors, step)),
         )
 
+    def dispersion(self, horizon: int) -> Float[np.ndarray, "1 step 1 1 cohort"]:
+        """r of a single cell of every cohort, up to `horizon` steps ahead: its own scatter and that
+        which all cells share."""
+        sizes = [self.at(step) for step in range(1, horizon + 1)]
+        inverse = np.stack([one.cells + one.arrivals for one in sizes])
+        return 1 / np.maximum(inverse, 1 / LARGEST_DISPERSION)[None, :, None, None, :]
+
     def _grown(self, sizes: np.ndarray, step: int) -> np.ndarray:
         last, first = self.steps[-1], self.steps[0]
         if step > last:

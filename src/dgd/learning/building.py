@@ -1,6 +1,7 @@
 """From settings to parts: the one place where a name of a setting becomes a piece of the model."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,7 +11,8 @@ from dgd.model.arrival import Arrival
 from dgd.model.context import CONTEXTS
 from dgd.model.crowd import Crowd
 from dgd.model.days import Inputs, Outcomes
-from dgd.model.feedback.feedback import FEEDBACKS
+from dgd.model.feedback.environment import CalmEnvironment
+from dgd.model.feedback.feedback import FEEDBACKS, Feedback
 from dgd.model.innovations import Innovations
 from dgd.model.population.gaussian_mixture import first_mixture
 from dgd.model.population.named import POPULATIONS
@@ -62,13 +64,21 @@ def first_crowd(settings: Settings, shape: Shape, start: Start, seed: int) -> Cr
         population=population,
         arrival=Arrival.starting(shape, rng),
         response=Response.starting(shape, rng, start.cohort_intercept, start.dependence),
-        feedback=FEEDBACKS[settings.dynamics](shape, rng),
+        feedback=_feedback(settings, shape, rng),
         reference=start.reference,
         readout=READOUTS[settings.readout](population),
         context=CONTEXTS[settings.supervision](shape),
         effort=start.effort,
         innovations=Innovations.starting(shape) if settings.innovations == "learned" else None,
     )
+
+
+def _feedback(settings: Settings, shape: Shape, rng: np.random.Generator) -> Feedback:
+    """What is carried on; innovations of arrivals take the place of the arrival environment."""
+    feedback = FEEDBACKS[settings.dynamics](shape, rng)
+    if settings.innovations == "none":
+        return feedback
+    return replace(feedback, environment=CalmEnvironment())
 
 
 def blank_crowd(settings: Settings, shape: Shape, names: Iterable[str]) -> Crowd:

@@ -8,6 +8,7 @@ import jax
 import polars as pl
 
 from dgd.learning.carried_days import carried_days_table
+from dgd.learning.evidence import evidence_table
 from dgd.learning.feedback_moves import moves_table
 from dgd.learning.feedback_words import feedback_sentences
 from dgd.learning.fitted_crowds import FittedCrowds
@@ -15,7 +16,7 @@ from dgd.learning.response_types import response_types_table
 from dgd.learning.runs import Run
 from dgd.learning.type_words import crowd_sentences
 from dgd.model.feedback.feedback import State
-from dgd.panel.sequences import recorded_days
+from dgd.panel.sequences import recorded_days, recorded_events
 from dgd.runtime import computing
 from dgd.tables.frames import from_polars
 
@@ -51,6 +52,26 @@ class FittedPeople(FittedCrowds):
         """A sentence or two for each cohort: its response types, of the seed that validates best,
         and whether the seeds agree on them."""
         return crowd_sentences(self._types, self.best_seed, self.panel.behaviors)
+
+    def evidence(self, kind: str | None = None) -> Any:
+        """One row per part of the model: the `gain` in log-likelihood of the next day's counts, per
+        thousand arrivals of the validation days, that it has over the model without the part, and
+        the gain's standard error over days.
+
+        Parts are the heterogeneity of people, each state that is carried, the answer to effort
+        where effort varied, and each level of the innovations of joint patterns.
+        """
+        with computing():
+            inputs, outcomes = recorded_events(
+                self.panel,
+                self.features,
+                self.split.first,
+                self.split.validation_stop,
+                self.settings.dispersion,
+            )
+            since = self.split.train_stop - self.split.first
+            table = evidence_table(self.crowds, inputs, outcomes, since)
+        return from_polars(table, kind or self.panel.kind)
 
     def feedback(self, kind: str | None = None) -> Any:
         """One row per seed, date, state, whose it is and what of it: what is carried into the day.

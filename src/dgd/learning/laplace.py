@@ -27,8 +27,9 @@ from scipy.linalg import solve_triangular
 from dgd.learning.objective import Objective
 from dgd.model.bits import behavior_bits
 from dgd.model.crowd import Crowd
-from dgd.model.days import Inputs, Outcomes
+from dgd.model.days import Inputs, Outcomes, Prediction
 from dgd.model.effort import Elastic
+from dgd.model.innovations import Corrections
 from dgd.model.negative_binomial import pooled_inverse
 from dgd.model.observation import AtNodes
 from dgd.model.sweep import observed_states
@@ -134,9 +135,14 @@ def information(
     """
     free, fixed = eqx.partition(crowd, crowd.trainable())
     center, unravel = ravel_pytree(free)
+    corrected = _corrections(crowd, inputs, outcomes)
 
     def expected(parameters: Array) -> tuple[Array, Array]:
-        return expectations(eqx.combine(unravel(parameters), fixed), inputs, outcomes)
+        mean, patterns = expectations(eqx.combine(unravel(parameters), fixed), inputs, outcomes)
+        if corrected is None:
+            return mean, patterns
+        after = corrected.applied(Prediction(mean, patterns))
+        return after.arrivals, after.patterns
 
     (mean, patterns), forward = jax.linearize(expected, center)
     backward: Callable[..., tuple[Array]] = jax.linear_transpose(forward, center)
@@ -197,6 +203,16 @@ def expectations(
     return nodes.arrivals, _patterns(nodes, crowd.response.dependence)
 
 
+def _corrections(crowd: Crowd, inputs: Inputs, outcomes: Outcomes) -> Corrections | None:
+    """What innovations add to every day, taken as known: parameters explain the rest."""
+    if crowd.innovations is None:
+        return None
+    mean, patterns = expectations(crowd, inputs, outcomes)
+    path = crowd.innovations.path(Prediction(mean, patterns), inputs.of_season, outcomes)
+    before = jax.tree.map(lambda x: x[:-1], path)
+    return crowd.innovations.corrections(before, inputs.of_season)
+
+
 def measured_dispersion(
     crowd: Crowd, inputs: Inputs, outcomes: Outcomes
 ) -> Float[np.ndarray, " cohort"]:
@@ -210,7 +226,9 @@ def measured_dispersion(
 
 @eqx.filter_jit
 def _arrivals(crowd: Crowd, inputs: Inputs, outcomes: Outcomes) -> Float[Array, "date unit cohort"]:
-    return expectations(crowd, inputs, outcomes)[0]
+    mean, _ = expectations(crowd, inputs, outcomes)
+    corrected = _corrections(crowd, inputs, outcomes)
+    return mean if corrected is None else mean * jnp.exp(corrected.arrivals)
 
 
 def _patterns(

@@ -62,11 +62,11 @@ SUMMED = 4
 def has_many_units(settings: Settings, panel: Panel, group: Group = ALONE) -> bool:
     """Whether units are walked in blocks; events by their own context never are."""
     many = settings.supervision == "counts" and panel.together.units >= MANY_UNITS
-    if settings.innovations != "none" and (many or group.count > 1):
+    if settings.innovations == "learned" and (many or group.count > 1):
         raise InputError(
             f'innovations is "{settings.innovations}", which is learned for fewer than '
             f"{MANY_UNITS} units by one process, and there are {panel.together.units}; leave it at "
-            '"none".'
+            '"auto".'
         )
     if group.count > 1:
         _refuse_to_spread(settings, panel)

@@ -2,15 +2,17 @@
 
 from dataclasses import dataclass
 
+import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from dgd.model import negative_binomial
 from dgd.model.crowd import Crowd
 from dgd.model.days import Inputs, Outcomes, Prediction
 from dgd.model.feedback.feedback import State
 from dgd.model.held import Group
+from dgd.model.innovations import SETTLING_DAYS
 from dgd.model.sweep import Sweep, expect_next, observe
 
 
@@ -52,12 +54,27 @@ class Objective:
             told = crowd.log_likelihood(nodes, expected, following)
             free = self.daily(expected, following, told).sum()
             total = total + self.expected_weight * free
-        value = total / days + self.penalty_weight * self.penalty(crowd)
-        if crowd.innovations is not None:
-            events = jnp.maximum(1.0, outcomes.arrivals.sum())
-            held = (events, outcomes.arrivals.size, self.count_weight)
-            value = value + crowd.innovations.penalty(*held)
-        return value, sweep.final
+        return total / days + self.penalty_weight * self.penalty(crowd), sweep.final
+
+    def through_time(
+        self, crowd: Crowd, inputs: Inputs, outcomes: Outcomes, training_days: Int[Array, ""]
+    ) -> tuple[Float[Array, ""], Float[Array, ""]]:
+        """Training and validation objective where innovations correct every day by those before;
+        the first days set levels and are not scored."""
+        sweep = observe(crowd, inputs, outcomes, crowd.at_rest())
+        day = jnp.arange(len(outcomes.arrivals))
+        trained = (day >= min(SETTLING_DAYS, len(day) // 3)) & (day < training_days)
+        daily = self.daily(sweep.predictions, outcomes, _told(crowd, sweep, outcomes))
+        total = jnp.where(trained, daily, 0.0).sum()
+        if self.expected_weight:
+            following = outcomes.between(1, None)
+            nodes, expected = expect_next(crowd, sweep, inputs)
+            free = self.daily(expected, following, crowd.log_likelihood(nodes, expected, following))
+            total = total + self.expected_weight * jnp.where(trained[1:], free, 0.0).sum()
+        value = total / trained.sum() + self.penalty_weight * self.penalty(crowd)
+        after = day >= training_days
+        validation = jnp.where(after, daily, 0.0).sum() / after.sum()
+        return value, jax.lax.stop_gradient(validation)
 
     def validate(
         self, crowd: Crowd, inputs: Inputs, outcomes: Outcomes, initial: State

@@ -22,7 +22,7 @@ from dgd.model.context import CONTEXTS
 from dgd.model.feedback.feedback import FEEDBACKS
 from dgd.model.population.named import POPULATIONS
 from dgd.model.readout import READOUTS
-from dgd.panel.features import SUMMARIES
+from dgd.panel.features import DAYS_TO_LEARN_WEEKDAYS, SUMMARIES
 
 _CHOICES = {
     "population": tuple(POPULATIONS),
@@ -32,7 +32,7 @@ _CHOICES = {
     "effort_response": tuple(EFFORT_RESPONSES),
     "start": ("best", *STARTS),
     "calendar": ("auto", "weekday", "hour", "weekday and hour", "none"),
-    "summaries": SUMMARIES,
+    "summaries": ("auto", *SUMMARIES),
     "anchor": ("history", "none"),
     "tilts": ("both", "shared", "swings", "weekdays", "none"),
     "arrival_anchor": ("smoothers", "means", "none"),
@@ -40,7 +40,7 @@ _CHOICES = {
     "spread": ("learned", "given"),
     "training": ("auto", "exact", "stochastic"),
     "unit_effects": ("auto", "free"),
-    "innovations": ("none", "learned"),
+    "innovations": ("auto", "learned", "none"),
 }
 _LIMITS: Limits = {
     **TRAINING_LIMITS,
@@ -80,9 +80,11 @@ class Settings(ByName):
         start: "warmup" starts from warm-up rates, as the paper does; "training" from mean
             arrivals of the training days and a pooled logistic fit of the patterns; "best"
             trains from both and keeps, for every seed, the one that validates better.
-        calendar: "auto" gives weekday effects where training holds at least two weeks.
+        calendar: "auto" gives weekday effects where training holds at least two weeks, and leaves
+            them to innovations where these are learned.
         summaries: "history" gives exponential averages of what was counted before as
-            features; "none" leaves what the past says to the dynamics alone.
+            features; "none" leaves what the past says to the dynamics alone; "auto", the former
+            without innovations, the latter with them.
         summary_retention: of the exponential averages behind the history summaries.
         initial_scale: standard deviation of every component at the start.
         epochs, learning_rate, clip_norm, patience: of Adam and early stopping.
@@ -108,8 +110,10 @@ class Settings(ByName):
             where there are at least 30, as strongly as these are alike; "free", never.
         innovations: "learned", levels, swings and seasonal effects of all cells, units, cohorts
             and single cells correct what the rest of the model did not expect of arrivals and
-            joint patterns, with learned variances (`model/innovations.py`); "none", only the
-            arrival environment is corrected, as in the paper.
+            joint patterns, and nothing else anchors forecasts (`model/innovations.py`); "none",
+            only the arrival environment is corrected, as in the paper; "auto", the former for
+            counts of fewer than 30 units with at least two weeks before the test days: on fewer
+            no profile of the week can be told from a trend.
         spread: "learned", arrivals scatter around a forecast as they did around past ones of
             the same cohort; "given", by `dispersion`.
     """
@@ -124,7 +128,7 @@ class Settings(ByName):
     effort_response: str = "learned"
     start: str = "best"
     calendar: str = "auto"
-    summaries: str = "history"
+    summaries: str = "auto"
     summary_retention: float = 0.85
     initial_scale: float = 0.5
     epochs: int = 800
@@ -144,7 +148,7 @@ class Settings(ByName):
     spread: str = "learned"
     training: str = "auto"
     unit_effects: str = "auto"
-    innovations: str = "none"
+    innovations: str = "auto"
 
     def __post_init__(self) -> None:
         check_settings(self, _LIMITS, _CHOICES)
@@ -154,6 +158,24 @@ class Settings(ByName):
                 'innovations "learned" corrects the patterns of whole cells, but supervision is '
                 '"events"; choose supervision "counts" or innovations "none".'
             )
+
+    def resolved(self, *, many_units: bool, days: int) -> dict[str, Any]:
+        """Every setting with what "auto" means for a panel of few or of many units, of which so
+        many days come before the test days."""
+        wanted = self.innovations
+        if wanted == "auto":
+            few = many_units or self.supervision == "events" or days < DAYS_TO_LEARN_WEEKDAYS
+            wanted = "none" if few else "learned"
+        changed: dict[str, Any] = {"innovations": wanted}
+        if wanted == "learned":
+            changed |= {"anchor": "none", "arrival_anchor": "none"}
+            if self.calendar == "auto":
+                changed["calendar"] = "none"
+            if self.start == "best":
+                changed["start"] = "training"
+        if self.summaries == "auto":
+            changed["summaries"] = "none" if wanted == "learned" else "history"
+        return {**self.as_dict(), **changed}
 
     @property
     def objective(self) -> Objective:
@@ -188,6 +210,8 @@ PAPER: dict[str, Any] = {
     "behavior_penalty": 1.0,
     "anchor": "none",
     "arrival_anchor": "none",
+    "summaries": "history",
+    "innovations": "none",
 }
 """Where the paper's choices differ from the library's."""
 

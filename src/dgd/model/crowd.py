@@ -1,6 +1,7 @@
 """The whole model: population, contact, response and feedback as one pytree."""
 
 from dataclasses import replace
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -42,6 +43,8 @@ class Crowd(eqx.Module):
     def trainable(self) -> PyTree[bool]:
         """True for every array that training may change."""
         everything = jax.tree.map(eqx.is_inexact_array, self)
+        if self.innovations is not None:
+            everything = _without_levels(everything)
         return replace(
             everything,
             reference=jax.tree.map(lambda _: False, self.reference),
@@ -153,3 +156,16 @@ class Crowd(eqx.Module):
             Held("other", self.population.scale_departure()),
             Held("other", self.readout.scale_departure()),
         ]
+
+
+def _without_levels(marks: Crowd) -> Crowd:
+    """Levels stay where they were measured: innovations, which are found for themselves, move
+    them."""
+
+    def levels(crowd: Crowd) -> tuple[Any, ...]:
+        response = crowd.response
+        of_patterns = (response.unit_intercept, response.cohort_intercept)
+        return (crowd.arrival.intercept, *of_patterns, response.dependence_entries)
+
+    still = eqx.tree_at(levels, marks, (False,) * 4)
+    return replace(still, innovations=jax.tree.map(lambda _: False, marks.innovations))

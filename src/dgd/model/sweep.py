@@ -20,7 +20,6 @@ from dgd.model.days import CohortTotals, Inputs, Outcomes, Prediction
 from dgd.model.feedback.environment import EnvironmentState
 from dgd.model.feedback.feedback import State
 from dgd.model.feedback.signals import innovation, signals
-from dgd.model.innovations import Corrections
 from dgd.model.observation import AtNodes, integrate
 
 LONGEST_KERNEL = 256
@@ -34,8 +33,8 @@ class Sweep(NamedTuple):
     nodes: AtNodes
     predictions: Prediction
     final: State
-    tomorrow: Corrections | None = None
-    """What innovations add a day later, each day left before its outcome."""
+    uncorrected: Prediction
+    """What is expected without innovations."""
 
 
 class Observed(NamedTuple):
@@ -111,18 +110,24 @@ def observed_states(crowd: Crowd, inputs: Inputs, outcomes: Outcomes, initial: S
 
 
 def observe(crowd: Crowd, inputs: Inputs, outcomes: Outcomes, initial: State) -> Sweep:
-    """Predict every day from the counts recorded before it."""
+    """Predict every day from the counts recorded before it.
+
+    What innovations add to a day is known before it, like the counts that it is made of: gradients
+    take it as given.
+    """
     states, final, at_rest = observed_states(crowd, inputs, outcomes, initial)
     exponent = at_rest + states.environment.exponent[:, :, None, None]
     nodes = crowd.respond(states, inputs, exponent)
     expected = integrate(nodes, crowd.response.dependence)
     if crowd.innovations is None:
-        return Sweep(states, nodes, expected, final)
-    known = (expected, inputs.of_season, outcomes, initial.of_innovations)
-    ahead, last = crowd.innovations.observe(*known)
-    corrected = ahead.today.applied(expected)
-    final = replace(final, innovations=last)
-    return Sweep(states, nodes, corrected, final, ahead.tomorrow)
+        return Sweep(states, nodes, expected, final, expected)
+    known: Prediction = jax.lax.stop_gradient(expected)
+    path = crowd.innovations.path(known, inputs.of_season, outcomes)
+    before = jax.tree.map(lambda x: x[:-1], path)
+    states = replace(states, innovations=before)
+    final = replace(final, innovations=jax.tree.map(lambda x: x[-1:], path))
+    corrected = crowd.innovations.corrections(before, inputs.of_season).applied(expected)
+    return Sweep(states, nodes, corrected, final, expected)
 
 
 def states_at_dawn(crowd: Crowd, inputs: Inputs, outcomes: Outcomes) -> State:
@@ -134,8 +139,8 @@ def states_at_dawn(crowd: Crowd, inputs: Inputs, outcomes: Outcomes) -> State:
         return path
     exponent = at_rest + states.environment.exponent[:, :, None, None]
     expected = integrate(crowd.respond(states, inputs, exponent), crowd.response.dependence)
-    known = (expected, inputs.of_season, outcomes, first.of_innovations)
-    return replace(path, innovations=crowd.innovations.states(*known))
+    corrected = crowd.innovations.path(expected, inputs.of_season, outcomes)
+    return replace(path, innovations=corrected)
 
 
 def expect_next(crowd: Crowd, sweep: Sweep, inputs: Inputs) -> tuple[AtNodes, Prediction]:
@@ -152,7 +157,7 @@ def expect_next(crowd: Crowd, sweep: Sweep, inputs: Inputs) -> tuple[AtNodes, Pr
     following = Inputs(inputs.calendar[1:], today.summaries, today.size, inputs.effort[1:])
     nodes = crowd.at_nodes(free, following)
     expected = integrate(nodes, crowd.response.dependence)
-    if sweep.tomorrow is None:
+    if crowd.innovations is None:
         return nodes, expected
-    tomorrow: Corrections = jax.tree.map(lambda x: x[:-1], sweep.tomorrow)
-    return nodes, tomorrow.applied(expected)
+    tomorrow = crowd.innovations.advance(states.of_innovations)
+    return nodes, crowd.innovations.corrections(tomorrow, inputs.of_season[1:]).applied(expected)

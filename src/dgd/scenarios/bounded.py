@@ -7,7 +7,7 @@ the range of the recorded days, and a quarter of it more.
 """
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import jax
@@ -32,12 +32,13 @@ class BoundedCrowd(Crowd):
     def advance(self, state: State, *day: Any) -> State:
         """The state a day later, held within its ends."""
         following = super().advance(state, *day)
-        held: State = jax.tree.map(jnp.clip, following, self.low, self.high)
-        return held
+        held: State = jax.tree.map(jnp.clip, _moved_by_days(following), self.low, self.high)
+        return replace(held, innovations=following.innovations)
 
 
 def bounded(crowd: Crowd, states: State) -> BoundedCrowd:
     """The crowd, held near the range of its `states` on recorded days."""
+    states = _moved_by_days(states)
     low = jax.tree.map(lambda x: x.min(0, keepdims=True), states)
     high = jax.tree.map(lambda x: x.max(0, keepdims=True), states)
     beyond = jax.tree.map(lambda least, most: BEYOND * (most - least), low, high)
@@ -46,6 +47,11 @@ def bounded(crowd: Crowd, states: State) -> BoundedCrowd:
         low=jax.tree.map(lambda end, more: end - more, low, beyond),
         high=jax.tree.map(lambda end, more: end + more, high, beyond),
     )
+
+
+def _moved_by_days(states: State) -> State:
+    """What days ahead can move: innovations know nothing of them."""
+    return replace(states, innovations=None)
 
 
 def held_near(
