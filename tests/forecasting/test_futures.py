@@ -8,8 +8,7 @@ import pytest
 import dgd
 from dgd.forecasting import futures
 from dgd.forecasting.futures import paths_at_once
-from dgd.forecasting.pool import Pool, fading
-from dgd.panel.continuing import repeated_through
+from dgd.forecasting.rollout import expected_days
 from dgd.panel.sequences import days_ahead
 from dgd.runtime import computing
 
@@ -90,30 +89,54 @@ def test_crowds_may_be_given(fit: dgd.Fit, ahead: list) -> None:
     assert np.array_equal(own, given)
 
 
-def test_shares_fade_beyond_what_was_earned() -> None:
-    found = fading(0.8, 7, 28)
-    assert (found[:7] == 0.8).all()
-    assert found[13] == pytest.approx(0.4)
-    assert found[27] == pytest.approx(0.1)
-    assert (np.diff(found[6:]) < 0).all()
+def test_paths_scatter_around_the_forecast(fit: dgd.Fit, ahead: list) -> None:
+    found = fit.draw_futures([ahead], DAY, fit.panel, 4 * PATHS, seed=3)[0][:, 0]
+    expected = fit.predict(np.array([DAY]), 1).averaged()
+    counts = (expected.arrivals[..., None] * expected.patterns)[0, 0, 0]
+    error = found.std(0) / np.sqrt(len(found))
+    assert (np.abs(found.mean(0) - counts) < 5 * error + 0.02 * counts).all()
 
 
-def test_a_pool_without_anchor_is_the_model() -> None:
-    model = np.array([[[1.0]]])
-    assert Pool.of_the_model(3).arrivals_at(2, model) is model
+def test_drawn_days_and_scores_have_one_dispersion(fit: dgd.Fit, uncorrected: dgd.Fit) -> None:
+    """With innovations r is that of past forecasts, without it is the setting's."""
+    for one in (fit, uncorrected):
+        scored = one.predict(np.array([DAY]), DAYS).dispersion
+        drawn = one.scatter.dispersion(DAYS)
+        np.testing.assert_allclose(np.broadcast_to(scored, drawn.shape), drawn, rtol=1e-12)
+    np.testing.assert_allclose(uncorrected.scatter.dispersion(1), uncorrected.settings.dispersion)
 
 
-def test_far_ahead_forecasts_flatten_to_the_anchor(anchored: dgd.Fit) -> None:
-    """However much the model has earned, a season ahead it is hardly heard."""
-    fit = anchored
-    assert fit.anchor is not None
-    believed = replace(fit.anchor, pattern_share=1.0, arrival_share=1.0, reach=7)
-    trusting, panel = replace(fit, anchor=believed), repeated_through(fit.panel, DAY + 121)
+def test_paths_that_are_led_go_where_all_units_go(fit: dgd.Fit, ahead: list) -> None:
+    """Whatever is drawn, expected counts are those of the path that all units are expected on."""
     origins = np.array([DAY])
-    near, far = trusting.predict(origins, 120, panel), believed.pool(panel, origins, 120)
-    assert far.patterns is not None
-    assert far.arrivals is not None
-    model = fit.unanchored.predict(origins, 3, panel)
-    np.testing.assert_allclose(near.patterns[:, 2], model.patterns[:, 2])
-    np.testing.assert_allclose(near.patterns[0, -1], far.patterns[-1], atol=1e-4)
-    np.testing.assert_allclose(near.arrivals[0, -1], far.arrivals[-1], rtol=1e-3)
+    with computing():
+        first = [fit.carried(number, origins) for number in range(2)]
+        pairs = zip(fit.crowds, first, strict=True)
+        paths = [expected_days(crowd, state, ahead) for crowd, state in pairs]
+        led = [
+            [
+                {name: x[min(step + 1, DAYS - 1)] for name, x in path.carried.carried.items()}
+                for step in range(DAYS)
+            ]
+            for path in paths
+        ]
+        leading = [futures.stacked(same) for same in zip(*led, strict=True)]
+        many = (futures.stacked(fit.crowds), futures.stacked(first))
+        walk = futures._Walk(*many, ahead, np.zeros(5, int), leading)
+        for step in range(DAYS):
+            means = walk.means(step)
+            for number, path in enumerate(paths):
+                day = path.prediction.arrivals[step, 0]
+                same = np.broadcast_to(day, (5, *day.shape))
+                np.testing.assert_allclose(means[number].sum(-1), same, rtol=1e-9)
+            walk.advance(step, np.full(means.shape, 1000))
+
+
+def test_some_units_are_drawn_around_what_the_whole_fit_expects(fit: dgd.Fit) -> None:
+    part, origin = fit.of_units(["south"]), fit.panel.dates[DAY]
+    whole = fit.forecast(DAYS, origin=origin).arrivals[:, 1:]
+    found = part.forecast(DAYS, origin=origin, paths=4 * PATHS)
+    np.testing.assert_allclose(found.arrivals, whole, rtol=1e-9)
+    drawn = found.ranges.drawn[..., 0]  # type: ignore[union-attr]
+    error = drawn.std(0) / np.sqrt(len(drawn))
+    assert (np.abs(drawn.mean(0) - whole) < 5 * error + 0.02 * whole).all()

@@ -12,9 +12,11 @@ import pytest
 from jaxtyping import Array
 
 import dgd
-from dgd.forecasting.rollout import CHUNK, expected_path
+from dgd.forecasting.rollout import CHUNK, expected_days, expected_path
 from dgd.model import Crowd, Inputs, Prediction, State
+from dgd.model.unit_parameters import crowd_of_units
 from dgd.panel.sequences import days_ahead, recorded_days
+from dgd.panel.some_units import panel_of_units
 from dgd.runtime import computing
 from support.compiled import advanced, predicted
 
@@ -22,9 +24,9 @@ ORIGIN, LONGEST = 19, 20
 
 
 @pytest.fixture(scope="module")
-def walked(anchored: dgd.Fit) -> list[Prediction]:
+def walked(uncorrected: dgd.Fit) -> list[Prediction]:
     """Seed 1 day by day: recorded feedback up to the origin, expected feedback after it."""
-    fit = anchored
+    fit = uncorrected
     crowd, split, panel = fit.crowds[0], fit.split, fit.panel
     with computing():
         inputs, outcomes = recorded_days(
@@ -49,14 +51,52 @@ def walked(anchored: dgd.Fit) -> list[Prediction]:
 
 @pytest.mark.parametrize("horizon", [1, 5, 9, 17])
 def test_a_forecast_is_the_literal_walk(
-    anchored: dgd.Fit, walked: list[Prediction], horizon: int
+    uncorrected: dgd.Fit, walked: list[Prediction], horizon: int
 ) -> None:
-    found = anchored.unanchored.predict(np.array([ORIGIN]), horizon)
+    found = uncorrected.predict(np.array([ORIGIN]), horizon)
     assert found.horizon == horizon
     for step, day in enumerate(walked[:horizon]):
         np.testing.assert_allclose(found.arrivals[0, step, 0], day.arrivals[0], rtol=1e-12)
         patterns = np.moveaxis(np.asarray(day.patterns[:, 0]), 0, -1)
         np.testing.assert_allclose(found.patterns[0, step, 0], patterns, rtol=1e-12)
+
+
+def test_some_units_led_by_all_walk_as_all_do(fit: dgd.Fit) -> None:
+    """A unit by itself would feed back what its cohorts alone do; led, it is one of all."""
+    origins, unit, horizon = np.array([ORIGIN, ORIGIN + 3]), np.array([1]), CHUNK + 1
+    crowd, panel = fit.crowds[0], fit.panel
+    some = panel_of_units(panel, unit)
+    with computing():
+        whole = expected_days(
+            crowd,
+            fit.carried(0, origins),
+            days_ahead(panel, fit.features, origins, horizon + 1),
+        )
+        led = [{n: x[s + 1] for n, x in whole.carried.carried.items()} for s in range(horizon)]
+        known = (
+            crowd_of_units(crowd, jnp.asarray(unit)),
+            crowd.state_of_units(fit.carried(0, origins), unit),
+            days_ahead(some, fit.features.of_units(unit), origins, horizon),
+        )
+        found, alone = expected_path(*known, led), expected_path(*known)
+    wanted = whole.prediction
+    np.testing.assert_allclose(found.arrivals, wanted.arrivals[:horizon, :, unit], rtol=1e-12)
+    np.testing.assert_allclose(found.patterns, wanted.patterns[:horizon, :, :, unit], rtol=1e-12)
+    assert not np.allclose(alone.patterns, found.patterns, rtol=1e-6)
+
+
+def test_states_are_met_in_the_order_they_are_walked(fit: dgd.Fit) -> None:
+    """What is carried into each day predicts it; asking for states changes no prediction."""
+    origins = np.array([ORIGIN])
+    with computing():
+        ahead = days_ahead(fit.panel, fit.features, origins, CHUNK + 2)
+        known = (fit.crowds[0], fit.carried(0, origins), ahead)
+        days, path = expected_days(*known), expected_path(*known)
+        last = jax.tree.map(lambda x: x[-1], days.carried)
+        again = predicted(fit.crowds[0], last, ahead[-1])
+    np.testing.assert_allclose(days.prediction.arrivals, path.arrivals, rtol=1e-13)
+    np.testing.assert_allclose(again.arrivals, path.arrivals[-1], rtol=1e-12)
+    np.testing.assert_allclose(again.patterns, path.patterns[-1], rtol=1e-12)
 
 
 def heard(x: Array) -> Array:

@@ -12,7 +12,13 @@ from scenarios.known_crowds import shaken
 from support.untrained import untrained
 
 UNITS, COHORTS, BEHAVIORS = ("north", "south"), ("casual", "devoted"), ("click", "buy")
-PLAIN = {"components": 1, "nodes": 3, "calendar": "none", "summaries": "none", "spread": "given"}
+PLAIN = {
+    "components": 1,
+    "nodes": 3,
+    "calendar": "none",
+    "summaries": "none",
+    "innovations": "none",
+}
 """Nothing but people, effort and what they carry."""
 
 
@@ -32,8 +38,9 @@ def plain_fit(varied_panel: dgd.Panel) -> dgd.Fit:
 
 @pytest.fixture(scope="session")
 def two_seeds(varied_panel: dgd.Panel) -> dgd.Fit:
-    """Two seeds of random but plausible parameters, with calendar, summaries and an anchor."""
-    made = untrained(dgd.DGD(components=2, nodes=3, spread="given"), varied_panel, anchored=True)
+    """Two seeds of random but plausible parameters, with calendar, summaries and innovations."""
+    model = dgd.DGD(components=2, nodes=3, calendar="weekday", summaries="history")
+    made = untrained(model, varied_panel)
     return made.with_crowds([shaken(crowd, at) for at, crowd in enumerate(made.crowds)])
 
 

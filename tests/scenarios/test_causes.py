@@ -11,8 +11,7 @@ from dgd.model.days import Prediction
 from dgd.runtime import computing
 from dgd.scenarios import Change, scenario
 from dgd.scenarios.causes import CAUSES, shapley, split_of
-from dgd.scenarios.level import series_of
-from dgd.scenarios.paths import mean_of
+from dgd.scenarios.expecting import mean_series
 
 PLACES = [(0, 0), (0, 1), (1, 0), (1, 1)]
 
@@ -30,7 +29,7 @@ def crossed(seed: int, empty: float) -> dict[tuple[int, int], tuple[Prediction, 
 
 
 def totals(seeds: tuple[Prediction, ...]) -> np.ndarray:
-    return np.asarray(series_of(mean_of(seeds))).sum((1, 2))
+    return mean_series(seeds).sum((1, 2))
 
 
 @given(seed=st.integers(0, 10_000), empty=st.sampled_from([0.0, 0.3, 0.9]))

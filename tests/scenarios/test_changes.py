@@ -7,8 +7,7 @@ import polars as pl
 import pytest
 
 import dgd
-from dgd.scenarios.applying import changed_future
-from dgd.scenarios.changes import Change, named_changes
+from dgd.scenarios.changes import Change, changed_future, named_changes
 from dgd.scenarios.future import Future, Outlook
 from support.refusals import refused
 

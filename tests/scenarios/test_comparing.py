@@ -74,7 +74,7 @@ def test_other_people_arrive_where_cohorts_change_apart(compared: ScenarioCompar
 def test_a_feature_moves_how_the_same_people_answer(varied_panel: dgd.Panel) -> None:
     rng = np.random.default_rng(1)
     panel = replace(varied_panel, features=rng.normal(size=(40, 2, 2, 1)), feature_names=("price",))
-    fit = untrained(dgd.DGD(components=1, nodes=3, spread="given"), panel, seeds=[1])
+    fit = untrained(dgd.DGD(components=1, nodes=3), panel, seeds=[1])
     crowd = fit.crowds[0]
     with computing():
         effect = 0 * crowd.response.feature_effect

@@ -8,8 +8,7 @@ import pytest
 import dgd
 from dgd.scenarios.expecting import Expecting
 from dgd.scenarios.future import Outlook
-from dgd.scenarios.plan_worth import order_weights
-from dgd.scenarios.valuing import worth_of
+from dgd.scenarios.plan_worth import order_weights, worth_of
 
 WEIGHTS = np.array([0.1, 1.0, -0.5])
 

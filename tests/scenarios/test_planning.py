@@ -211,7 +211,7 @@ def test_many_cells_are_planned_as_well_as_few(
     found = solving.solved_starts(planned.worth, planned.spending, planned.even, starts)[0]
     assert planned.spending.holds(found.effort, 1e-6)
     assert "to gain nearby" in found.message
-    assert np.isclose(found.worth, planned.worth(planned.effort)[0], rtol=1e-3)
+    assert np.isclose(found.worth, planned.worth(planned.effort)[0], rtol=3e-3)
 
 
 @pytest.mark.slow

@@ -17,8 +17,7 @@ from dgd.forecasting.futures import (
     paths_at_once,
     together,
 )
-from dgd.forecasting.hindsight import Hindsight
-from dgd.forecasting.pool import Pool
+from dgd.forecasting.hindsight import Hindsight, scored_days
 from dgd.forecasting.predictive import Drawn, Predictive
 from dgd.forecasting.scatter import Scatter
 from dgd.forecasting.walking_forecaster import WalkingForecaster
@@ -32,7 +31,7 @@ from dgd.runtime import computing
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DrawingForecaster(WalkingForecaster):
-    """A forecaster of crowds whose paths follow the pooled forecast."""
+    """A forecaster of crowds, whose paths scatter around its forecast."""
 
     settings: Settings
 
@@ -48,17 +47,13 @@ class DrawingForecaster(WalkingForecaster):
         """The forecast before it is known how far days scatter around it."""
 
     @abstractmethod
-    def pool(self, panel: Panel, origins: Int[np.ndarray, " origin"], horizon: int) -> Pool:
-        """What forecasts are pooled from."""
-
-    @abstractmethod
     def carried_by(self, crowd: Crowd, origins: Int[np.ndarray, " origin"]) -> State:
         """What a crowd with other parameters carries into the day after each origin."""
 
-    @property
-    @abstractmethod
+    @cached_property
     def hindsight(self) -> Hindsight:
         """Past origins that forecasts can be held against."""
+        return Hindsight.of(self.panel, scored_days(self.split), self.first_origin)
 
     def draw_futures(
         self,
@@ -68,12 +63,14 @@ class DrawingForecaster(WalkingForecaster):
         paths: int,
         seed: int,
         crowds: Sequence[Crowd] | None = None,
+        carried: Sequence[State] | None = None,
     ) -> tuple[Int[np.ndarray, "path step unit cohort pattern"], ...]:
         """Paths of several futures after the day of that number, which share every chance.
 
         Args:
-            futures: each the 1st, 2nd, ... day ahead; the first is the one that `panel` knows.
+            futures: each the 1st, 2nd, ... day ahead.
             crowds: parameters to draw with; those of the seeds where none are given.
+            carried: what these carry into the first day ahead, where it is known already.
 
         Returns:
             of every future, counts with axes [path, step, unit, cohort, pattern].
@@ -81,16 +78,16 @@ class DrawingForecaster(WalkingForecaster):
         origins = np.array([day])
         rng = np.random.default_rng(seed)
         horizon = len(futures[0])
-        days = self._drawn(tuple, panel, origins, horizon, rng, paths, futures, crowds)
+        days = self._drawn(tuple, panel, origins, horizon, rng, paths, futures, crowds, carried)
         return tuple(np.stack(same, 1)[:, :, 0] for same in zip(*days, strict=True))
 
     @cached_property
     def scatter(self) -> Scatter:
-        """How far days scatter around forecasts, as past ones did, or by the dispersion given."""
-        if self.settings.spread == "given":
-            cohorts, behaviors = len(self.panel.cohorts), len(self.panel.behaviors)
-            return Scatter.given(self.dispersion, cohorts, behaviors)
-        return self.hindsight.scatter(self.expected)
+        """How far days scatter around forecasts, in scores and on drawn paths alike: with
+        innovations as they did around past ones, without by the dispersion of the settings."""
+        if self.settings.innovations == "learned":
+            return Scatter.measured(self.hindsight.errors(self.expected))
+        return Scatter.given(self.dispersion, len(self.panel.cohorts), len(self.panel.behaviors))
 
     def past(self, horizon: int) -> PastDraws:
         """Paths drawn at past origins, against which intervals up to that horizon are held."""
@@ -116,23 +113,24 @@ class DrawingForecaster(WalkingForecaster):
         paths: int,
         futures: Sequence[Sequence[Inputs]] | None = None,
         crowds: Sequence[Crowd] | None = None,
+        carried: Sequence[State] | None = None,
     ) -> list[Kept]:
         """What is kept of every step ahead on paths from the origins, or of other futures."""
-        pool, scatter = self.pool(panel, origins, horizon), self.scatter
+        scatter, led = self.scatter, None
         with computing():
+            if crowds is None:
+                crowds, led = self.crowds, self.led(panel, origins, horizon)
+                carried = [self.carried(n, origins) for n in range(len(crowds))]
             if futures is None:
                 futures = [self.ahead(panel, origins, horizon)]
-            if crowds is None:
-                crowds = self.crowds
-                carried = [self.carried(n, origins) for n in range(len(crowds))]
-            else:
+            if carried is None:
                 carried = [self.carried_by(crowd, origins) for crowd in crowds]
             size = len(futures) * len(origins) * panel.counts.of_a_day
             at_once = paths_at_once(paths, len(crowds), size)
             turns = []
             for _ in range(0, paths, at_once):
                 days = drawn_futures(
-                    crowds, carried, futures, pool, scatter, rng, min(at_once, paths)
+                    crowds, carried, futures, scatter, rng, min(at_once, paths), led
                 )
                 turns.append([keep(day) for day in days])
         return [together(day, paths) for day in zip(*turns, strict=True)]

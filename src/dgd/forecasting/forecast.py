@@ -11,9 +11,9 @@ from jaxtyping import Float
 from dgd.errors import InputError
 from dgd.forecasting.asked import Asked
 from dgd.forecasting.ranges import Ranges
-from dgd.forecasting.shown import shown_totals
 from dgd.model.bits import behavior_bits
 from dgd.panel.panel import Panel
+from dgd.tables.figures import ends_in_words, four_figures
 from dgd.tables.frames import from_polars
 from dgd.tables.html import html_summary
 
@@ -225,5 +225,26 @@ class Forecast:
             shown = replace(self, ranges=replace(self.ranges, levels=levels))
             title = f"Expected totals and their {levels[0]:g}% ranges"
         by = ("date", "behavior")
-        totals = shown_totals(shown.totals(by, kind="polars"), self.panel.series, levels)
+        totals = _shown_totals(shown.totals(by, kind="polars"), self.panel.series, levels)
         return html_summary(repr(self), shown.promised(by), {title: totals})
+
+
+def _shown_totals(
+    totals: pl.DataFrame, series: Sequence[str], levels: Sequence[float]
+) -> pl.DataFrame:
+    """One row per date, a column per series, of totals by date and behaviour; with the range at
+    the first of `levels`."""
+    date = totals.columns[0]
+    columns = []
+    for number, name in enumerate(series):
+        of_series = totals.gather_every(len(series), number)
+        expected = [text.strip() for text in four_figures(of_series["expected"])[0]]
+        for level in levels[:1]:
+            low, high = (of_series[f"{end}_{level:g}"] for end in ("low", "high"))
+            ranges = ends_in_words(low, high)
+            expected = [
+                f"{text} ({ends})" if ends else text
+                for text, ends in zip(expected, ranges, strict=True)
+            ]
+        columns.append(pl.Series(name, expected, pl.String))
+    return totals.gather_every(len(series)).select(date).with_columns(columns)

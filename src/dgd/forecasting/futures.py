@@ -1,22 +1,19 @@
 r"""Futures drawn day by day: what is drawn on one day moves the states that meet the next.
 
-A path of counts follows the pooled forecast, scattered by its shocks, and what it draws is fed
-back into the model as if it had been recorded. Several futures of the same days (a plan and a
+A path of counts follows what the model expects of it, scattered by its shocks, and what it draws is
+fed back into the model as if it had been recorded. Several futures of the same days (a plan and a
 changed plan) share every chance: shocks are the same, and where a future expects more of a
 pattern than the first one does, the surplus alone is drawn, where less, the first one's counts are
 thinned. Each future by itself is drawn as if it were alone, and differences hold no noise but
 their own.
 
-A changed future has the level of the first, moved as far as the model says the change moves it,
-
-.. math:: \hat N^k = \hat N^0 \frac{M^k}{M^0}, \qquad q^k \propto q^0 \frac{q^{M,k}}{q^{M,0}}
-
-for counts alone know nothing of causes.
+Some units of many cannot say what their cohorts carry: they are led by what all units are
+expected to do, and only chance tells their paths apart.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import equinox as eqx
 import jax
@@ -24,7 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, PyTree
 
-from dgd.forecasting.pool import Pool
+from dgd.forecasting.rollout import Led
 from dgd.forecasting.scatter import Scatter, Shocks
 from dgd.model.bits import behavior_bits
 from dgd.model.crowd import Crowd
@@ -58,69 +55,76 @@ class _Walk:
         carried: PyTree,
         ahead: Sequence[Inputs],
         origin: Int[np.ndarray, " path"],
+        led: Sequence[PyTree] | None,
     ) -> None:
         self._innovations, self._of_origin = crowds.innovations, carried.innovations
-        self._crowds, self._ahead = replace(crowds, innovations=None), ahead
+        self._crowds, self._ahead, self._led = replace(crowds, innovations=None), ahead, led
         self._origin = jnp.asarray(origin)
         self._carried = _taken(replace(carried, innovations=None), self._origin)
+        self._expected: _Expected | None = None
 
-    def expected(self, step: int) -> _Expected:
+    def means(self, step: int) -> Float[np.ndarray, "crowd path unit cohort pattern"]:
+        """Expected counts of every pattern."""
+        corrected = None
+        if self._innovations is not None:
+            corrected, self._of_origin = _corrected(
+                self._innovations, self._of_origin, self._ahead[step]
+            )
         known = (self._crowds, self._carried, self._ahead[step], self._origin)
-        if self._innovations is None:
-            return _predict(*known)
-        corrected, following = _corrected(self._innovations, self._of_origin, self._ahead[step])
-        self._of_origin = following
-        return _predict(*known, corrected)
+        self._expected = _predict(*known, corrected)
+        return np.asarray(self._expected.arrivals)[..., None] * np.asarray(self._expected.patterns)
 
-    def advance(
-        self, step: int, expected: _Expected, counts: Int[np.ndarray, "crowd path ..."]
-    ) -> None:
+    def advance(self, step: int, counts: Int[np.ndarray, "crowd path ..."]) -> None:
+        """Feed the counts back, or follow where all units lead."""
+        if self._led is not None:
+            self._carried = _lead(self._crowds, self._carried, self._led[step], self._origin)
+            return
+        assert self._expected is not None
         bits = behavior_bits(int(counts.shape[-1]).bit_length() - 1)
         arrivals, shown = counts.sum(-1).astype(np.float64), counts @ bits
         recorded = (jnp.asarray(arrivals), jnp.asarray(shown))
-        day = self._ahead[step]
-        self._carried = _advance(
-            self._crowds, self._carried, day, self._origin, expected.arrivals, *recorded
-        )
+        known = (self._crowds, self._carried, self._ahead[step], self._origin)
+        self._carried = _advance(*known, self._expected.arrivals, *recorded)
 
 
 def drawn_futures(
     crowds: Sequence[Crowd],
     carried: Sequence[State],
     futures: Sequence[Sequence[Inputs]],
-    pool: Pool,
     scatter: Scatter,
     rng: np.random.Generator,
     paths: int,
+    led: Sequence[Led] | None = None,
 ) -> Iterator[DrawnDays]:
     """Draw `paths` paths of every future, step after step; path i belongs to crowd i modulo their
     number.
 
     Args:
         carried: what each crowd carries into the first day ahead of every origin.
-        futures: each the days ahead, one after another, of every origin; the first is the one
-            that `pool` speaks of.
+        futures: each the days ahead, one after another, of every origin.
+        led: of each crowd and step, what the cohorts of all units carry into the day after, where
+            those at hand are some of many.
     """
     crowds, carried = crowds[:paths], carried[:paths]
     each = -(-paths // len(crowds))
-    origins = futures[0][0].size.shape[0]
+    steps, origins = len(futures[0]), futures[0][0].size.shape[0]
     origin = np.tile(np.arange(origins), each)
     lead = (len(crowds), each, origins)
-    walks = []
-    if pool.needs_the_model or len(futures) > 1:
-        together, states = stacked(crowds), stacked(carried)
-        walks = [_Walk(together, states, ahead, origin) for ahead in futures]
+    many, states, leading = stacked(crowds), stacked(carried), None
+    if led is not None:
+        leading = [stacked(same) for same in zip(*led[:paths], strict=True)]
+    walks = [_Walk(many, states, ahead, origin, leading) for ahead in futures]
     shocks = Shocks(scatter, rng, lead)
     cells = (*futures[0][0].size.shape[1:], 2 ** scatter.behaviors.shape[1])
-    for step in range(len(futures[0])):
-        expected = [walk.expected(step) for walk in walks]
-        means = _means(pool, step, expected, lead, cells)
+    for step in range(steps):
+        means = [walk.means(step).reshape(*lead, *cells) for walk in walks]
         busy = shocks.busyness(step + 1, cells[0])
         answers = shocks.answering(step + 1, _overall_rates(means[0]))
         counts = _coupled(rng, [_shaken(mean, busy, answers) for mean in means])
         yield tuple(found.swapaxes(0, 1).reshape(-1, origins, *cells)[:paths] for found in counts)
-        for walk, expects, found in zip(walks, expected, counts, strict=bool(walks)):
-            walk.advance(step, expects, found.reshape(len(crowds), each * origins, *cells))
+        if step + 1 < steps:
+            for walk, found in zip(walks, counts, strict=True):
+                walk.advance(step, found.reshape(len(crowds), each * origins, *cells))
 
 
 def paths_at_once(paths: int, crowds: int, size: int) -> int:
@@ -135,36 +139,6 @@ def together(turns: Sequence[Kept], paths: int) -> Kept:
     """What was kept of several turns as one, of no more paths than were asked for."""
     one: Kept = jax.tree.map(lambda *same: np.concatenate(same)[:paths], *turns)
     return one
-
-
-def _means(
-    pool: Pool,
-    step: int,
-    expected: Sequence[_Expected],
-    lead: tuple[int, ...],
-    cells: tuple[int, ...],
-) -> list[np.ndarray]:
-    """Expected counts of every pattern, of every future."""
-    if not expected:
-        nobody = np.zeros((1, 1, lead[2], *cells[:2]))
-        alone = pool.arrivals_at(step, nobody)
-        return [alone[..., None] * pool.patterns_at(step, np.zeros((*nobody.shape, cells[2])))]
-    model = [
-        (
-            np.asarray(one.arrivals).reshape(*lead, *cells[:2]),
-            np.asarray(one.patterns).reshape(*lead, *cells),
-        )
-        for one in expected
-    ]
-    arrivals, patterns = model[0]
-    first = (pool.arrivals_at(step, arrivals), pool.patterns_at(step, patterns))
-    found = [first[0][..., None] * first[1]]
-    for more, other in model[1:]:
-        known = arrivals > 0
-        level = np.where(known, first[0] * (more / np.where(known, arrivals, 1.0)), more)
-        moved = first[1] * (other / np.maximum(patterns, SMALLEST))
-        found.append(level[..., None] * (moved / moved.sum(-1, keepdims=True)))
-    return found
 
 
 def _overall_rates(mean: Float[np.ndarray, "..."]) -> Float[np.ndarray, " behavior"]:
@@ -194,8 +168,12 @@ def _coupled(rng: np.random.Generator, means: list[np.ndarray]) -> list[np.ndarr
 def stacked(trees: Sequence[PyTree]) -> PyTree:
     """The same trees as one, arrays with a leading axis over them."""
     parts = [eqx.partition(tree, eqx.is_array) for tree in trees]
-    arrays = jax.tree.map(lambda *same: jnp.stack(same), *(array for array, _ in parts))
-    return eqx.combine(arrays, parts[0][1])
+    return eqx.combine(_stacked(tuple(arrays for arrays, _ in parts)), parts[0][1])
+
+
+@eqx.filter_jit
+def _stacked(trees: tuple[PyTree, ...]) -> PyTree:
+    return jax.tree.map(lambda *same: jnp.stack(same), *trees)
 
 
 @eqx.filter_jit
@@ -255,3 +233,11 @@ def _advance(
         return crowd.advance(state, met, prediction, came, shown)
 
     return eqx.filter_vmap(of_one)(crowds, carried, expected, arrivals, behaviors)
+
+
+@eqx.filter_jit
+def _lead(crowds: PyTree, carried: PyTree, led: PyTree, origin: Int[Array, " path"]) -> PyTree:
+    def of_one(crowd: Crowd, state: State, following: Any) -> State:
+        return crowd.led(state, jax.tree.map(lambda x: x[origin], following))
+
+    return eqx.filter_vmap(of_one)(crowds, carried, led)

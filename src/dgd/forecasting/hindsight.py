@@ -1,8 +1,8 @@
 """Forecasts as they would have been made at past origins, to learn what forecasts are worth.
 
 Origins are days before training and validation days that forecasts could be held against, the
-latest of them; days after the validation days are never looked at. The trained model has seen the
-training days, so what it says of them is a little too good; of the anchors only the weights have.
+latest of them; days after the validation days are never looked at. The trained model has seen these
+days, so what it says of them is a little too good.
 """
 
 from collections.abc import Callable
@@ -14,10 +14,14 @@ from jaxtyping import Int
 from dgd.forecasting.asked import counted_series
 from dgd.forecasting.calibration import PastDraws, measured_steps
 from dgd.forecasting.predictive import Predictive
-from dgd.forecasting.scatter import Errors, Scatter
+from dgd.forecasting.scatter import Errors
 from dgd.panel.continuing import repeated_through
 from dgd.panel.panel import Panel
+from dgd.panel.split import Split
 
+WARMING_DAYS = 14
+"""Training days before the first that a forecast is held against, where a quarter of training
+allows it."""
 MOST_ORIGINS = 80
 """Past origins that are looked at, the latest ones."""
 ENOUGH_ORIGINS = 20
@@ -28,6 +32,12 @@ MOST_DRAWN = 40_000_000
 """Paths x steps x origins x cells x series that are kept."""
 PATHS = 200
 FEWEST_PATHS = 40
+
+
+def scored_days(split: Split) -> Int[np.ndarray, " day"]:
+    """The days that forecasts are held against: of training and of validation."""
+    warming = max(1, min(WARMING_DAYS, (split.train_stop - split.first) // 4))
+    return np.arange(split.first + warming, split.validation_stop)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,10 +67,10 @@ class Hindsight:
         longer = repeated_through(panel, int(origins[-1]) + steps[-1] + 1)
         return Hindsight(longer, origins, steps, int(days[-1]) + 1)
 
-    def scatter(
+    def errors(
         self, predict: Callable[[Int[np.ndarray, " origin"], int, Panel], Predictive]
-    ) -> Scatter:
-        """How far days were from what was forecast of them."""
+    ) -> dict[int, Errors]:
+        """What was forecast, so many steps ahead, beside what was then recorded."""
         expected = predict(self.origins, self.steps[-1], self.panel).averaged()
         errors = {}
         for step in self.steps:
@@ -70,7 +80,7 @@ class Hindsight:
                 expected.patterns[0, step - 1, known],
                 self.panel.patterns[self.origins[known] + step],
             )
-        return Scatter.measured(errors)
+        return errors
 
     def reach(self, horizon: int) -> int:
         """The measured step that is enough for a horizon, or the last."""

@@ -5,10 +5,14 @@ follows one step of feedback, by what is expected or by what is drawn. A path of
 expectations is a scan in chunks of a fixed length, of which only the steps asked
 for are walked: one compiled program serves every horizon, and gradients flow
 through it. All origins are one batch, on the axis that is called `date` elsewhere.
+
+Forecasts, scenarios and plans follow the same path, so that they agree on the days they share.
+Cohorts carry what all units make of them: a walk of some units of many is led by what the cohorts
+of all of them carry into every day, and only the units' own departures are its own.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol, TypeAlias, cast, runtime_checkable
 
 import equinox as eqx
 import jax
@@ -17,10 +21,14 @@ import numpy as np
 from jaxtyping import Array, Float, Int, PyTree
 
 from dgd.model import multinomial, negative_binomial, sweep
+from dgd.model.crowd import Crowd
 from dgd.model.days import Outcomes, Prediction
 
 CHUNK = 8
 """Steps of one compiled walk."""
+
+Led: TypeAlias = Sequence[dict[str, Float[Array, "date cohort ..."]]]
+"""What the cohorts of all units carry into the day after each of the days ahead."""
 
 
 states_at_dawn = eqx.filter_jit(sweep.states_at_dawn)
@@ -45,40 +53,93 @@ class Walker(Protocol):
         """What is carried on when the day brings the given counts."""
 
 
-def expected_path(walker: Walker, first: PyTree, ahead: Sequence[PyTree]) -> Prediction:
+class ExpectedDays(NamedTuple):
+    """Days ahead, on a leading axis over steps."""
+
+    carried: Any
+    """Into each day."""
+    prediction: Prediction
+
+
+def expected_path(
+    walker: Walker, first: PyTree, ahead: Sequence[PyTree], led: Led | None = None
+) -> Prediction:
     """Walk `ahead` from what is carried `first`, feeding back what is expected; predictions
-    have a leading axis over steps."""
-    carried, parts = first, []
-    for start in range(0, len(ahead), CHUNK):
-        days = ahead[start : start + CHUNK]
-        padded = [*days, *[days[-1]] * (CHUNK - len(days))]
-        stacked = jax.tree.map(lambda *same: jnp.stack(same), *padded)
-        carried, path = _walk(walker, carried, stacked, jnp.asarray(len(days)))
-        parts.append(path)
-    whole: Prediction = jax.tree.map(lambda *same: jnp.concatenate(same)[: len(ahead)], *parts)
-    return whole
+    have a leading axis over steps. Some units of many are `led`, step by step."""
+    path: Prediction = _in_chunks(predictions_alone, walker, first, ahead, led)
+    return path
 
 
-@eqx.filter_jit
-def _walk(
-    walker: Walker, carried: PyTree, ahead: PyTree, steps: Int[Array, ""]
-) -> tuple[PyTree, Prediction]:
-    """Walk the first `steps` of the stacked days; the others are skipped, not computed."""
+def expected_days(
+    walker: Walker, first: PyTree, ahead: Sequence[PyTree], led: Led | None = None
+) -> ExpectedDays:
+    """The same path, and what is carried into each of its days."""
+    path: ExpectedDays = _in_chunks(ExpectedDays, walker, first, ahead, led)
+    return path
 
-    def expect(carried: PyTree, day: PyTree) -> tuple[PyTree, Prediction]:
+
+def walk(
+    keep: Callable[[PyTree, Prediction], PyTree],
+    walker: Walker,
+    first: PyTree,
+    ahead: PyTree,
+    led: dict[str, Float[Array, "step date cohort ..."]] | None = None,
+    steps: Int[Array, ""] | None = None,
+) -> tuple[PyTree, PyTree]:
+    """The walk itself, for programs that compile it as a part of their own: days stacked on a
+    leading axis, of which the first `steps` are walked; the others are skipped, not computed.
+
+    Returns:
+        what is carried into the day after the last, and what is kept of every day.
+    """
+
+    def expect(carried: PyTree, day: PyTree, following: Any) -> tuple[PyTree, PyTree]:
         expected = walker.predict(carried, day)
-        counts = (expected.arrivals, expected.behaviors)
-        return walker.advance(carried, day, expected, *counts), expected
+        if following is not None:
+            after = cast(Crowd, walker).led(carried, following)
+        else:
+            counts = (expected.arrivals, expected.behaviors)
+            after = walker.advance(carried, day, expected, *counts)
+        return after, keep(carried, expected)
 
-    def step(carried: PyTree, numbered: tuple[Array, PyTree]) -> tuple[PyTree, Prediction]:
-        number, day = numbered
-        shape = jax.eval_shape(lambda: expect(carried, day)[1])
+    def step(carried: PyTree, known: tuple[Any, ...]) -> tuple[PyTree, PyTree]:
+        number, day, following = known
+        if steps is None:
+            return expect(carried, day, following)
+        shape = jax.eval_shape(lambda: expect(carried, day, following)[1])
         nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), shape)
         return jax.lax.cond(
-            number < steps, lambda c: expect(c, day), lambda c: (c, nothing), carried
+            number < steps, lambda c: expect(c, day, following), lambda c: (c, nothing), carried
         )
 
-    return jax.lax.scan(step, carried, (jnp.arange(CHUNK), ahead))
+    length = len(jax.tree.leaves(ahead)[0])
+    return jax.lax.scan(step, first, (jnp.arange(length), ahead, led))
+
+
+_walk = eqx.filter_jit(walk)
+
+
+def _in_chunks(
+    keep: Callable[[PyTree, Prediction], PyTree],
+    walker: Walker,
+    first: PyTree,
+    ahead: Sequence[PyTree],
+    led: Led | None,
+) -> Any:
+    carried, parts = first, []
+    days = list(zip(ahead, [None] * len(ahead) if led is None else led, strict=True))
+    for start in range(0, len(days), CHUNK):
+        some = days[start : start + CHUNK]
+        padded = [*some, *[some[-1]] * (CHUNK - len(some))]
+        stacked, leading = jax.tree.map(lambda *same: jnp.stack(same), *padded)
+        carried, path = _walk(keep, walker, carried, stacked, leading, jnp.asarray(len(some)))
+        parts.append(path)
+    return jax.tree.map(lambda *same: jnp.concatenate(same)[: len(days)], *parts)
+
+
+def predictions_alone(_carried: PyTree, prediction: Prediction) -> Prediction:
+    """What a walk keeps where nobody asks for what is carried."""
+    return prediction
 
 
 class DrawnDay(NamedTuple):

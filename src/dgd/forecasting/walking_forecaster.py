@@ -10,7 +10,7 @@ from jaxtyping import Int, PyTree
 
 from dgd.forecasting.predictive import Drawn, Predictive
 from dgd.forecasting.protocol import refuse_origins
-from dgd.forecasting.rollout import drawn_path, expected_path, rounded_up
+from dgd.forecasting.rollout import Led, drawn_path, expected_path, rounded_up
 from dgd.forecasting.trained_forecaster import TrainedForecaster
 from dgd.model.days import Prediction
 from dgd.panel.panel import Panel
@@ -64,11 +64,23 @@ class WalkingForecaster(TrainedForecaster):
         self, panel: Panel, origins: Int[np.ndarray, " origin"], horizon: int
     ) -> list[Prediction]:
         """The expected path of each seed."""
-        ahead = self.ahead(panel, origins, horizon)
+        ahead, led = self.ahead(panel, origins, horizon), self.led(panel, origins, horizon)
         return [
-            expected_path(walker, self.carried(number, origins), ahead)
+            expected_path(
+                walker, self.carried(number, origins), ahead, None if led is None else led[number]
+            )
             for number, walker in enumerate(self.parameters)
         ]
+
+    def led(
+        self,
+        panel: Panel,  # noqa: ARG002
+        origins: Int[np.ndarray, " origin"],  # noqa: ARG002
+        horizon: int,  # noqa: ARG002
+    ) -> Sequence[Led] | None:
+        """Where these are some units of many: of each seed, what the cohorts of all units carry
+        into the day after each of the days ahead."""
+        return None
 
     def _sample(
         self,

@@ -2,8 +2,8 @@ from .cells import Cells as Cells
 from .changes import Change as Change
 from .comparing import scenario as scenario
 from .comparison import ScenarioComparison as ScenarioComparison
-from .curves import response_curve as response_curve
-from .grids import response_grid as response_grid
+from .multiples import response_curve as response_curve
+from .multiples import response_grid as response_grid
 from .planning import plan as plan
 from .plans import Plan as Plan
 from .pushing import Push as Push

@@ -1,12 +1,13 @@
-"""Changes of what is known of the days ahead, as a user writes them.
+"""Changes of what is known of the days ahead, as a user writes them, and what they make of it.
 
 A change sets, multiplies or shifts effort, sizes or a feature, everywhere or for chosen dates,
 units and cohorts. A table of changes has the columns what, how and value, and where they
-matter date (or from and to), unit and cohort; an empty field means all.
+matter date (or from and to), unit and cohort; an empty field means all. A change whose result
+cannot be is refused.
 """
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from numbers import Real
 from typing import Any, TypeAlias
 
@@ -14,12 +15,22 @@ import numpy as np
 from narwhals.typing import IntoFrame
 
 from dgd.errors import InputError
+from dgd.panel.grids import LARGEST_EFFORT, LARGEST_SIZE, SMALLEST_EFFORT, SMALLEST_SIZE
 from dgd.panel.panel import Panel
-from dgd.scenarios.cell_rows import rows_of_cells
-from dgd.scenarios.cells import Cells, Dates, Labels, checked_labels, ends_of
+from dgd.scenarios.cells import (
+    Cells,
+    Dates,
+    Labels,
+    checked_labels,
+    ends_of,
+    rows_of_cells,
+)
+from dgd.scenarios.future import Future, Outlook
+from dgd.tables.checks import LARGEST_VALUE
 from dgd.tables.refusing import shown
 
 HOWS = ("set", "multiply", "shift")
+LIMITS = {"effort": (SMALLEST_EFFORT, LARGEST_EFFORT), "size": (SMALLEST_SIZE, LARGEST_SIZE)}
 
 
 @dataclass(frozen=True)
@@ -101,3 +112,66 @@ def _made(given: object, name: str) -> Change:
         return Change(**given)
     except InputError as refusal:
         raise InputError(f"{name}: {refusal}") from refusal
+
+
+def changed_future(outlook: Outlook, changes: Sequence[tuple[str, Change]]) -> Future:
+    """The planned future with every change made, one after the other."""
+    future = outlook.planned
+    for name, change in changes:
+        future = _changed(future, outlook, name, change)
+    same = all(
+        np.array_equal(getattr(future, part), getattr(outlook.planned, part))
+        for part in ("effort", "size", "features")
+    )
+    if same:
+        raise InputError(
+            "the changes leave every day ahead as it is planned; change a value, or ask for a "
+            "forecast instead."
+        )
+    return future
+
+
+def _changed(future: Future, outlook: Outlook, name: str, change: Change) -> Future:
+    panel = outlook.panel
+    _refuse_unknown(panel, name, change)
+    mask = change.cells.mask(panel, outlook.dates, name)
+    if change.what in LIMITS:
+        values = getattr(future, change.what).copy()
+        values[mask] = change.applied(values[mask])
+        _refuse_values(values, outlook, name, change)
+        return replace(future, **{change.what: values})
+    column = panel.feature_names.index(change.what)
+    features = future.features.copy()
+    features[mask, column] = change.applied(features[mask, column])
+    _refuse_values(features[..., column], outlook, name, change)
+    return replace(future, features=features)
+
+
+def _refuse_unknown(panel: Panel, name: str, change: Change) -> None:
+    if change.what == "effort" and not panel.has_effort:
+        raise InputError(
+            f"{name} is of effort, but the fit was made without effort and knows nothing of it; "
+            "make the panel with an effort table and fit again."
+        )
+    if change.what not in (*LIMITS, *panel.feature_names):
+        features = f" or a feature: {', '.join(panel.feature_names)}" if panel.feature_names else ""
+        raise InputError(
+            f'{name} is of "{change.what}", which the fit does not know; choose effort, '
+            f"size{features}."
+        )
+
+
+def _refuse_values(values: np.ndarray, outlook: Outlook, name: str, change: Change) -> None:
+    if change.what in LIMITS:
+        low, high = LIMITS[change.what]
+        wrong = ~((values == 0) | ((values >= low) & (values <= high)))
+        way_out = f"give 0 or a number from {low:g} to {high:g}"
+    else:
+        wrong = ~(np.abs(values) <= LARGEST_VALUE)
+        way_out = f"give a number of at most {LARGEST_VALUE:g}"
+    if wrong.any():
+        step, unit, cohort = np.argwhere(wrong)[0]
+        raise InputError(
+            f"{name} makes {change.what} {values[step, unit, cohort]:g} on {outlook.dates[step]}, "
+            f"unit {outlook.panel.units[unit]}, cohort {outlook.panel.cohorts[cohort]}; {way_out}."
+        )

@@ -3,20 +3,16 @@
 from collections.abc import Sequence
 from itertools import product
 
-import numpy as np
 from narwhals.typing import IntoFrame
 
 from dgd.forecasting.calibration import checked_levels
 from dgd.runtime import computing
-from dgd.scenarios.applying import changed_future
 from dgd.scenarios.causes import split_of
-from dgd.scenarios.changes import Changes, named_changes
+from dgd.scenarios.changes import Changes, changed_future, named_changes
 from dgd.scenarios.comparison import ScenarioComparison
 from dgd.scenarios.drawing import draw_both, refuse_paths
-from dgd.scenarios.expecting import Expecting
+from dgd.scenarios.expecting import Expecting, mean_series
 from dgd.scenarios.future import Future, Outlook
-from dgd.scenarios.level import series_of
-from dgd.scenarios.paths import mean_of
 from dgd.scenarios.planned_fit import DrawingFit
 from dgd.scenarios.ranges import assumption_notes, warnings_of
 from dgd.tables.periods import Moment
@@ -63,19 +59,16 @@ def compared(
 ) -> ScenarioComparison:
     """The future as planned beside the `changed` one."""
     expecting = Expecting.of(fit, outlook)
-    states = (expecting.planned, expecting.walks(changed))
+    walks = (expecting.planned, expecting.walks(changed))
     futures = (outlook.planned, changed)
     crossed = {
-        (inputs, state): expecting.met(states[state], futures[inputs])
+        (inputs, state): expecting.met(walks[state], futures[inputs])
         for inputs, state in product((0, 1), repeat=2)
     }
     with computing():
-        baseline, after = (np.asarray(series_of(mean_of(crossed[at, at]))) for at in (0, 1))
         causes = split_of(crossed)
-        drawn = None
-        if paths:
-            both = (expecting.inputs(outlook.planned), expecting.inputs(changed))
-            drawn = draw_both(fit, outlook, both, paths, seed)
+    baseline, after = (mean_series(crossed[at, at]) for at in (0, 1))
+    drawn = draw_both(fit, expecting, changed, paths, seed) if paths else None
     moved = changed.effort != outlook.planned.effort
     return ScenarioComparison(
         outlook,

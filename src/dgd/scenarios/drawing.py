@@ -11,9 +11,9 @@ from jaxtyping import Float, Int
 
 from dgd.errors import InputError
 from dgd.model.bits import behavior_bits
-from dgd.model.days import Inputs
-from dgd.scenarios.bounded import held_near
-from dgd.scenarios.future import Outlook
+from dgd.runtime import computing
+from dgd.scenarios.expecting import Expecting, one_by_one
+from dgd.scenarios.future import Future
 from dgd.scenarios.planned_fit import DrawingFit
 
 PARAMETER_DRAWS = 32
@@ -54,12 +54,13 @@ class DrawnFutures:
 
 
 def draw_both(
-    fit: DrawingFit, outlook: Outlook, both: tuple[Inputs, Inputs], paths: int, seed: int
+    fit: DrawingFit, expecting: Expecting, changed: Future, paths: int, seed: int
 ) -> DrawnFutures:
     """Draw `paths` paths of the future as planned and of the changed one."""
-    futures = [[one.between(step, step + 1) for step in range(outlook.horizon)] for one in both]
-    crowds, _ = held_near(fit, fit.parameter_draws(PARAMETER_DRAWS, seed), outlook.day)
-    drawn = fit.draw_futures(futures, outlook.day, outlook.panel, paths, seed, crowds)
+    outlook, of = expecting.outlook, expecting.drawn(fit, PARAMETER_DRAWS, seed)
+    with computing():
+        futures = [one_by_one(of.inputs(future)) for future in (outlook.planned, changed)]
+    drawn = fit.draw_futures(futures, outlook.day, outlook.panel, paths, seed, of.crowds, of.firsts)
     behaviors = len(outlook.panel.behaviors)
     return DrawnFutures(*(DrawnSeries.of(counts, behaviors) for counts in drawn))
 

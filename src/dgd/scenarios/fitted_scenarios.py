@@ -1,8 +1,7 @@
 """What a fit can be asked about other futures, as methods of its own."""
 
 from dgd.scenarios.comparing import scenario
-from dgd.scenarios.curves import response_curve
-from dgd.scenarios.grids import response_grid
+from dgd.scenarios.multiples import response_curve, response_grid
 from dgd.scenarios.planning import plan
 from dgd.scenarios.pushing import push
 

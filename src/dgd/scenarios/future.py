@@ -102,6 +102,14 @@ def refuse_some_units(panel: Panel) -> None:
         )
 
 
+def refuse_without_effort(panel: Panel, what: str) -> None:
+    if not panel.has_effort:
+        raise InputError(
+            f"{what} needs effort, but the fit was made without it; make the panel with an effort "
+            "table and fit again."
+        )
+
+
 def _given(
     panel: Panel, effort: IntoFrame | None, features: IntoFrame | None
 ) -> dict[str, np.ndarray]:

@@ -13,8 +13,7 @@ from dgd.forecasting.protocol import MOST_STEPS
 from dgd.panel.grids import LARGEST_EFFORT, Axes
 from dgd.panel.new_units import most_effort
 from dgd.panel.panel import Panel
-from dgd.scenarios.cell_rows import rows_of_cells
-from dgd.scenarios.cells import Cells
+from dgd.scenarios.cells import Cells, rows_of_cells
 from dgd.scenarios.future import Outlook
 from dgd.scenarios.planned_fit import ExpectingFit
 from dgd.tables import checks, dates, refusing

@@ -2,14 +2,16 @@ r"""What a plan is worth, as a function of effort that can be differentiated.
 
 .. math:: J(e) = \sum_s a_s \sum_{tjg} \hat Y_{s,tjg}(e)
 
-with the expected arrivals and behaviours of a scenario: the level of the forecast, moved by the
-model. For the cautious, J is taken for every draw of the parameters, and a quantile of these
-is the worth: that of Harrell and Davis, a mean of all draws with most weight near the quantile,
-which is steadier than a single draw and bends where that one breaks. Crowds are one batch and days
-one scan, so a horizon compiles once.
+with the expected arrivals and behaviours of a scenario. For the cautious, J is taken for every
+draw of the parameters, and a quantile of these is the worth: that of Harrell and Davis, a mean of
+all draws with most weight near the quantile, which is steadier than a single draw and bends where
+that one breaks. Crowds are one batch and days one scan, so a horizon compiles once.
+
+Days after the horizon keep the effort that is planned for them. What they bring more or less than
+they would after the present plan is part of a plan's worth; else it would pay to leave people
+tired at the end.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import equinox as eqx
@@ -20,11 +22,43 @@ from jaxtyping import Array, Float, PyTree
 from scipy.special import betainc
 
 from dgd.forecasting.futures import stacked
+from dgd.forecasting.rollout import predictions_alone, walk
 from dgd.model.crowd import Crowd
-from dgd.model.days import Inputs, Prediction
+from dgd.model.days import Inputs
 from dgd.model.feedback.feedback import State
-from dgd.scenarios.level import Level, series_of
-from dgd.scenarios.paths import walk
+from dgd.runtime import computing
+from dgd.scenarios.expecting import Expecting, days_of, series_of
+from dgd.scenarios.planned_fit import DrawingFit
+from dgd.scenarios.solving import Worth
+
+CAUTIOUS_DRAWS = 24
+"""Draws of the parameters that a quantile is taken of."""
+
+
+def worth_of(
+    fit: DrawingFit,
+    expecting: Expecting,
+    horizon: int,
+    weights: Float[np.ndarray, " series"],
+    quantile: float | None,
+    seed: int,
+) -> Worth:
+    """The compiled worth of an effort on the first `horizon` days, with its slope."""
+    of = expecting if quantile is None else expecting.drawn(fit, CAUTIOUS_DRAWS, seed)
+    planned = expecting.outlook.planned
+    with computing():
+        order = jnp.asarray(order_weights(len(of.crowds), quantile))
+        crowds = (stacked(of.crowds), stacked(of.firsts))
+        objective = PlanWorth(*crowds, of.inputs(planned), jnp.asarray(weights), order)
+    afterwards = float(expecting.planned_series()[horizon:].sum((0, 1, 2)) @ weights)
+
+    def worth(effort: np.ndarray) -> tuple[float, np.ndarray]:
+        whole = np.concatenate([effort, planned.effort[horizon:]])
+        with computing():
+            value, slope = _worth_and_slope(objective, jnp.asarray(whole))
+            return float(value) - afterwards, np.asarray(slope)[:horizon]
+
+    return worth
 
 
 class PlanWorth(eqx.Module):
@@ -35,35 +69,18 @@ class PlanWorth(eqx.Module):
     firsts: PyTree
     """What each carries into the first day ahead, likewise."""
     inputs: Inputs
-    level: Level
-    """Of every crowd, likewise."""
     weights: Float[Array, " series"]
     order: Float[Array, " crowd"]
     """How much the worst crowd's total counts, the second worst's, and so on."""
 
-    @staticmethod
-    def of(
-        crowds: Sequence[Crowd],
-        firsts: Sequence[State],
-        inputs: Inputs,
-        forecasts: Sequence[Prediction],
-        weights: Float[Array, " series"],
-        quantile: float | None,
-    ) -> "PlanWorth":
-        """The worth around what is planned in `inputs`, with each crowd's forecast of it."""
-        many, states = stacked(crowds), stacked(firsts)
-        level = Level(stacked(forecasts), _walked_by_all(many, states, inputs))
-        order = jnp.asarray(order_weights(len(crowds), quantile))
-        return PlanWorth(many, states, inputs, level, weights, order)
-
     def __call__(self, effort: Float[Array, "date unit cohort"]) -> Float[Array, ""]:
-        days = replace(self.inputs, effort=effort)
-        found = walk_all(self.crowds, self.firsts, days)
-        totals = jax.vmap(self._total)(self.level, found)
-        return (jnp.sort(totals) * self.order).sum()
+        days = jax.tree.map(lambda x: x[:, None], replace(self.inputs, effort=effort))
 
-    def _total(self, level: Level, model: Prediction) -> Float[Array, ""]:
-        return (series_of(level.moved(model)).sum((0, 1, 2)) * self.weights).sum()
+        def total(crowd: Crowd, first: State) -> Float[Array, ""]:
+            _, path = walk(predictions_alone, crowd, first, days)
+            return (series_of(days_of(path)).sum((0, 1, 2)) * self.weights).sum()
+
+        return (jnp.sort(eqx.filter_vmap(total)(self.crowds, self.firsts)) * self.order).sum()
 
 
 def order_weights(draws: int, quantile: float | None) -> Float[np.ndarray, " draw"]:
@@ -80,25 +97,8 @@ def order_weights(draws: int, quantile: float | None) -> Float[np.ndarray, " dra
     return np.asarray(np.diff(below))
 
 
-def walk_all(crowds: PyTree, firsts: PyTree, days: Inputs) -> Prediction:
-    """The expected path of every crowd, on a leading axis."""
-
-    def of_one(crowd: Crowd, first: State) -> Prediction:
-        return walk(crowd, first, days).prediction
-
-    return eqx.filter_vmap(of_one)(crowds, firsts)
-
-
-_walked_by_all = eqx.filter_jit(walk_all)
-
-
 @eqx.filter_jit
-def worth(objective: PlanWorth, effort: Float[Array, "date unit cohort"]) -> Float[Array, ""]:
-    return objective(effort)
-
-
-@eqx.filter_jit
-def worth_and_slope(
+def _worth_and_slope(
     objective: PlanWorth, effort: Float[Array, "date unit cohort"]
 ) -> tuple[Float[Array, ""], Float[Array, "date unit cohort"]]:
     """The worth, and what a little more effort in each cell adds to it."""

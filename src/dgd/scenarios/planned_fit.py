@@ -6,7 +6,6 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Int
 
-from dgd.forecasting.predictive import Predictive
 from dgd.learning.settings import Settings
 from dgd.model.crowd import Crowd
 from dgd.model.days import Inputs
@@ -34,12 +33,9 @@ class ExpectingFit(Protocol):
     def first_origin(self) -> int: ...
     @property
     def states(self) -> tuple[State, ...]:
-        """Each seed's states at the beginning of every recorded day."""
-
-    def predict(
-        self, origins: Int[np.ndarray, " origin"], horizon: int, panel: Panel | None = None
-    ) -> Predictive:
-        """The forecast whose level scenarios keep."""
+        """Each seed's states at the beginning of every recorded day from the first training day
+        on, and of the day after the last; of very many units what their cohorts carry is
+        enough."""
 
     def carried(self, number: int, origins: Int[np.ndarray, " origin"]) -> State:
         """What the seed of that `number` carries into the day after each origin."""
@@ -60,5 +56,6 @@ class DrawingFit(ExpectingFit, Protocol):
         paths: int,
         seed: int,
         crowds: Sequence[Crowd] | None = None,
+        carried: Sequence[State] | None = None,
     ) -> tuple[Int[np.ndarray, "path step unit cohort pattern"], ...]:
         """Counts of every future, drawn by the same chance."""

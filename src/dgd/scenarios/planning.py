@@ -9,16 +9,15 @@ from narwhals.typing import IntoFrame
 from dgd.errors import InputError
 from dgd.forecasting.protocol import refuse_horizon
 from dgd.scenarios import plan_terms
-from dgd.scenarios.curves import refuse_without_effort
 from dgd.scenarios.expecting import Expecting
-from dgd.scenarios.future import Outlook
+from dgd.scenarios.future import Outlook, refuse_without_effort
 from dgd.scenarios.plan_terms import Bounds, Fixed, Limit
+from dgd.scenarios.plan_worth import worth_of
 from dgd.scenarios.planned_fit import DrawingFit, ExpectingFit
 from dgd.scenarios.plans import Plan
 from dgd.scenarios.ranges import assumption_notes, warnings_of
 from dgd.scenarios.solving import Worth, greedy, solved_starts
 from dgd.scenarios.spending import Spending
-from dgd.scenarios.valuing import worth_of
 from dgd.tables.periods import Moment
 
 AFTER = {"hour": 48, "day": 14, "week": 4}

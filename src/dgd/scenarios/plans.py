@@ -7,12 +7,9 @@ import numpy as np
 import polars as pl
 from jaxtyping import Float
 
-from dgd.runtime import computing
-from dgd.scenarios.expecting import Expecting
+from dgd.scenarios.expecting import Expecting, mean_series
 from dgd.scenarios.future import Future, Outlook
 from dgd.scenarios.learning_next import learn_next
-from dgd.scenarios.level import series_of
-from dgd.scenarios.paths import mean_of
 from dgd.scenarios.shown import shown_efforts, shown_spreads, told
 from dgd.scenarios.solving import SolvedStart, Worth
 from dgd.scenarios.spending import Spending
@@ -193,8 +190,7 @@ class Plan:
         what is carried, for the same effort would meet other states after even days."""
         ours, even = self._future(self.effort), self._future(self.even)
         met = self.expecting.met(self.expecting.walks(even), ours)
-        with computing():
-            unrested = self._counted(np.asarray(series_of(mean_of(met))))
+        unrested = self._counted(mean_series(met))
         best, evenly, without = (
             counts @ self.weights + afterwards
             for counts, afterwards in (

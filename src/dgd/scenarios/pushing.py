@@ -11,9 +11,8 @@ from narwhals.typing import IntoFrame
 
 from dgd.errors import InputError
 from dgd.scenarios.cells import Cells, Labels
-from dgd.scenarios.curves import refuse_without_effort
 from dgd.scenarios.expecting import Expecting
-from dgd.scenarios.future import Outlook
+from dgd.scenarios.future import Outlook, refuse_without_effort
 from dgd.scenarios.planned_fit import ExpectingFit
 from dgd.scenarios.ranges import assumption_notes
 from dgd.tables.frames import from_polars
