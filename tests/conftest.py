@@ -66,8 +66,8 @@ def fit(drawn: dgd.Simulated) -> dgd.Fit:
 
 
 @pytest.fixture(scope="session")
-def anchored(drawn: dgd.Simulated) -> dgd.Fit:
-    """The same without innovations, whose forecasts start from an anchor."""
+def uncorrected(drawn: dgd.Simulated) -> dgd.Fit:
+    """The same without innovations."""
     dates = drawn.panel.dates
     return dgd.DGD(epochs=5, innovations="none").fit(
         drawn.panel, train_end=dates[27], validation_end=dates[34], seeds=[1, 2]

@@ -9,32 +9,25 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
-from dgd.anchoring.anchor import Anchor
-from dgd.errors import InputError
 from dgd.fit import Fit
-from dgd.large.block_size import is_large
-from dgd.large.choosing import chosen_anchor
-from dgd.large.shards import gathered
 from dgd.learning.building import RECORDED, first_crowd, shape_of
 from dgd.learning.checkpoints import EVERY
 from dgd.learning.cost import refuse_fit_beyond_memory
 from dgd.learning.effort_start import EFFORT_RESPONSES
 from dgd.learning.fit_checkpoint import checkpoint_of, refuse_checkpoint
-from dgd.learning.large_panels import LargePanel, has_many_units
 from dgd.learning.loop import Attempt, Progress, TrainingData
 from dgd.learning.objective import Objective
 from dgd.learning.preparing import prepared
 from dgd.learning.progress import refuse_progress
+from dgd.learning.sample import Sample
 from dgd.learning.seeds import best_runs, checked_seeds, warn_of_divergence
-from dgd.learning.settings import ANCHORING, PAPER, Settings
+from dgd.learning.settings import PAPER, Settings
 from dgd.learning.starts import STARTS
 from dgd.learning.variances import with_variances
 from dgd.model.crowd import Crowd
 from dgd.model.days import Inputs, Outcomes
-from dgd.panel.features import FeatureMaker
 from dgd.panel.panel import Panel
 from dgd.panel.shared import known_to_all
 from dgd.panel.split import Split
@@ -94,13 +87,12 @@ class DGD(Settings):
         refuse_progress(progress)
         refuse_checkpoint(checkpoint, every, resume)
         panel = known_to_all(panel, group)
-        stop = Split.of(panel, train_end, validation_end, warmup_end).validation_stop
-        many = has_many_units(self, panel, group)
-        settings = DGD(**self.resolved(many_units=many, days=stop))
+        settings = DGD(**self.resolved())
         learned = settings.innovations == "learned"
-        panel, split, maker = prepared(
-            panel, settings, train_end, validation_end, None if learned else warmup_end, group
-        )
+        ends = (train_end, validation_end, None if learned else warmup_end)
+        Split.of(panel, train_end, validation_end, warmup_end)  # refused where it is no split
+        panel, split, maker = prepared(panel, settings, *ends, group, alike=learned)
+        sample = Sample.of(settings, panel, split, maker, group)
         kept = checkpoint_of(
             checkpoint,
             panel,
@@ -112,54 +104,21 @@ class DGD(Settings):
             suffix=str(group.index) if group.count > 1 else "",
         )
         with computing():
-            if many:
-                large = LargePanel(settings, panel, split, maker, group)
-                best = large.runs(seeds, progress, keep_on_interrupt, kept)
-            else:
-                attempts = settings._attempts(panel, split, maker, seeds)
-                loss = partial(losses, self.objective)
-                best = best_runs(attempts, loss, self.optimizer, progress, keep_on_interrupt, kept)
-                if learned:
-                    best = with_variances(best, attempts, self.objective)
-        fit = Fit(panel, split, maker, best, Settings(**settings.as_dict()), group=group)
-        warn_of_divergence(fit.runs)
-        return replace(fit, anchor=settings._anchor(fit))
+            attempts = settings._attempts(sample, split, seeds)
+            loss = partial(losses, self.objective)
+            runs = best_runs(attempts, loss, self.optimizer, progress, keep_on_interrupt, kept)
+            if learned:
+                runs = with_variances(runs, attempts, self.objective)
+            runs = tuple(replace(run, parameters=sample.of_all(run.parameters)) for run in runs)
+        if sample.is_part:
+            runs = tuple(replace(run, how=sample.how) for run in runs)
+        warn_of_divergence(runs)
+        return Fit(panel, split, maker, runs, Settings(**settings.as_dict()), group=group)
 
-    def reanchored(self, fit: Fit) -> Fit:
-        """The trained model of `fit`, its forecasts anchored as these settings say.
-
-        Training knows nothing of the anchors, so the result is, bit by bit, what fitting with
-        these settings would give, without the training.
-
-        Raises:
-            InputError: A setting that training depends on is not that of the fit.
-        """
-        trained, many = fit.settings.as_dict(), has_many_units(self, fit.panel, fit.group)
-        asked = self.resolved(many_units=many, days=fit.split.validation_stop)
-        for name, wanted in asked.items():
-            if name not in ANCHORING and wanted != trained[name]:
-                raise InputError(
-                    f"{name} is {wanted!r}, but the fit was trained with {trained[name]!r}; "
-                    f"change only {', '.join(ANCHORING)}, or fit anew."
-                )
-        alone = replace(fit, settings=Settings(**asked), anchor=None)
-        return replace(alone, anchor=DGD(**asked)._anchor(alone))
-
-    def _anchor(self, fit: Fit) -> Anchor | None:
-        """What forecasts of the fit start from, chosen on its training and validation days."""
-        if fit.group.count == 1 or is_large(fit.panel):
-            return chosen_anchor(fit, self, fit.effort_curve)
-        whole = gathered(fit)
-        anchor = chosen_anchor(whole, self, whole.effort_curve)
-        place = {unit: number for number, unit in enumerate(whole.panel.units)}
-        own = np.array([place[unit] for unit in fit.panel.units])
-        return None if anchor is None else anchor.of_units(own)
-
-    def _attempts(
-        self, panel: Panel, split: Split, maker: FeatureMaker, seeds: Sequence[int]
-    ) -> list[Attempt]:
+    def _attempts(self, sample: Sample, split: Split, seeds: Sequence[int]) -> list[Attempt]:
         """Every seed from every starting place."""
-        shape = shape_of(self, panel, maker)
+        panel, maker = sample.panel, sample.maker
+        shape = shape_of(self, panel, split, maker)
         refuse_fit_beyond_memory(shape, split.train_stop - split.first)
         record = partial(RECORDED[self.supervision], panel, maker)
         if self.innovations == "learned":
@@ -173,7 +132,7 @@ class DGD(Settings):
         for name in self.starts:
             start = STARTS[name](panel, split, effort)
             for seed in seeds:
-                first = first_crowd(self, shape, start, seed)
+                first = sample.sized(first_crowd(self, shape, start, seed), split)
                 attempts.append(
                     Attempt.of(seed, name, first, first.trainable(), training, validation)
                 )

@@ -6,18 +6,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import polars as pl
-from jaxtyping import Int
+from jaxtyping import Array, Int
 from narwhals.typing import IntoFrame
 
-from dgd.anchoring.anchor import Anchor
-from dgd.anchoring.anchor_table import anchor_table
-from dgd.anchoring.more_units import anchor_with_new_units
-from dgd.anchoring.stored import anchor_restored, anchor_stored
-from dgd.anchoring.weighing import scored_days
 from dgd.errors import InputError
 from dgd.files import declared
 from dgd.files.tensors import Tensors
@@ -25,15 +21,14 @@ from dgd.forecasting.asked import Asked
 from dgd.forecasting.calibration import Promise, checked_levels
 from dgd.forecasting.drawing_forecaster import DrawingForecaster, counted_days
 from dgd.forecasting.forecast import Forecast
-from dgd.forecasting.hindsight import Hindsight
-from dgd.forecasting.pool import Pool
 from dgd.forecasting.predictive import Predictive
 from dgd.forecasting.protocol import refuse_horizon, refuse_origins
 from dgd.forecasting.ranges import Ranges
-from dgd.forecasting.rollout import states_at_dawn
+from dgd.forecasting.rollout import Led, states_at_dawn
+from dgd.forecasting.scatter import Scatter
 from dgd.forecasting.trained_forecaster import forecaster_data
 from dgd.large.fitted_scores import FittedScores
-from dgd.large.fitted_units import Among, FittedUnits
+from dgd.large.fitted_units import MEASURED_ON, Among, FittedUnits
 from dgd.large.forecast_files import ForecastFiles
 from dgd.large.forecast_of_all import ForecastOfAll
 from dgd.learning.building import blank_crowd, shape_of
@@ -43,27 +38,30 @@ from dgd.learning.seeds import checked_seeds
 from dgd.learning.settings import Settings
 from dgd.learning.trained import restored_runs
 from dgd.model.crowd import Crowd
-from dgd.model.days import Inputs, Outcomes, Prediction
+from dgd.model.days import Inputs, Outcomes
 from dgd.model.feedback.feedback import State
 from dgd.panel.continuing import continued
 from dgd.panel.panel import Panel
 from dgd.panel.sequences import days_ahead, recorded_days
+from dgd.panel.some_units import standing_for_all
 from dgd.processes.group import ALONE, Group
 from dgd.runtime import computing
 from dgd.scenarios.fitted_scenarios import FittedScenarios
+from dgd.tables.frames import from_polars
 from dgd.tables.labels import Label
 from dgd.tables.periods import Moment
 
 PATHS = 2000
 """Futures that are drawn where ranges are asked for."""
+UNTRAINED = "levels, swings and seasons"
+TRAINED = f"people, feedback, {UNTRAINED}"
+"""What forecasts rest on."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fit(DrawingForecaster, FittedUnits, FittedScores, FittedPeople, FittedScenarios):
     """A fitted model: one parameter set per seed, with the panel it was fitted on."""
 
-    anchor: Anchor | None = None
-    """What forecasts start from; without it they are the model's alone."""
     among: Among | None = None
     """The fit of all units, where these are some of them."""
     group: Group = ALONE
@@ -81,40 +79,35 @@ class Fit(DrawingForecaster, FittedUnits, FittedScores, FittedPeople, FittedScen
         """
         panel = panel or self.panel
         found = self.expected(origins, horizon, panel)
-        if self.settings.innovations == "learned" and self.settings.spread == "learned":
-            found = found.with_dispersion(self.scatter.dispersion(horizon))
+        found = found.with_dispersion(self.scatter.dispersion(horizon))
         sampler = partial(self._sample, panel, origins, horizon)
         return replace(found, sampler=sampler, promise=self._promise)
 
     def expected(
         self, origins: Int[np.ndarray, " origin"], horizon: int, panel: Panel | None = None
     ) -> Predictive:
-        """What is expected: of the model, which its innovations correct or, without these, pooled
-        with its anchor by the share that it has earned."""
+        """What population, response and feedback expect, corrected by innovations."""
         panel = panel or self.panel
         if self.in_blocks:
             return self.predict_in_blocks(origins, horizon, panel)
         if self.among is not None and not self.among.whole.in_blocks:
             return self.predict_among(origins, horizon, panel)
-        found = super().predict(origins, horizon, panel)
-        if self.anchor is None:
-            return found
-        return self.anchor.joined(found, panel, origins, self.level(panel, origins, horizon))
+        return super().predict(origins, horizon, panel)
 
-    def expected_paths(
+    def led(
         self, panel: Panel, origins: Int[np.ndarray, " origin"], horizon: int
-    ) -> list[Prediction]:
-        if self.among is None:
-            return super().expected_paths(panel, origins, horizon)
-        return self.guided_paths(panel, origins, horizon)
+    ) -> Sequence[Led] | None:
+        return self.led_by_all(panel, origins, horizon)
+
+    @cached_property
+    def scatter(self) -> Scatter:
+        """How far days scatter around forecasts."""
+        if self.in_blocks:
+            return self.measured_scatter()
+        return super().scatter
 
     def _promise(self, asked: Asked, group: Sequence[int], level: float, horizon: int) -> Promise:
         return self.past(horizon).promise(asked, group, level, horizon)
-
-    @property
-    def unanchored(self) -> "Fit":
-        """The trained model by itself, without the anchor that forecasts start from."""
-        return replace(self, anchor=None)
 
     def forecast(
         self,
@@ -217,18 +210,6 @@ class Fit(DrawingForecaster, FittedUnits, FittedScores, FittedPeople, FittedScen
         every = ForecastOfAll.walked(known, day, horizon)
         return files.write(every.table, self.panel, self.panel.dates[day], every.dates)
 
-    def pool(self, panel: Panel, origins: Int[np.ndarray, " origin"], horizon: int) -> Pool:
-        """What forecasts are pooled from."""
-        if self.among is not None or self.in_blocks:
-            return self.pool_in_blocks(origins, horizon, panel)
-        if self.anchor is None:
-            return Pool.of_the_model(horizon)
-        return self.anchor.pool(panel, origins, horizon)
-
-    @cached_property
-    def hindsight(self) -> Hindsight:
-        return Hindsight.of(self.panel, scored_days(self.split), self.first_origin)
-
     @property
     def dispersion(self) -> float:
         return self.settings.dispersion
@@ -239,14 +220,15 @@ class Fit(DrawingForecaster, FittedUnits, FittedScores, FittedPeople, FittedScen
         return max(self.split.first - 1, 0)
 
     def carried(self, number: int, origins: Int[np.ndarray, " origin"]) -> State:
+        if self.in_blocks:
+            return self.state_of(number, np.arange(len(self.panel.units)), origins)
         return self._at_origins(self.states[number], origins)
 
     def carried_by(self, crowd: Crowd, origins: Int[np.ndarray, " origin"]) -> State:
         return self._at_origins(states_at_dawn(crowd, *self._recorded), origins)
 
     def _at_origins(self, states: State, origins: Int[np.ndarray, " origin"]) -> State:
-        at = jnp.asarray(origins + 1 - self.split.first)
-        return jax.tree.map(lambda x: x[at], states)
+        return _on(states, jnp.asarray(origins + 1 - self.split.first))
 
     def ahead(
         self, panel: Panel, origins: Int[np.ndarray, " origin"], horizon: int
@@ -281,7 +263,7 @@ class Fit(DrawingForecaster, FittedUnits, FittedScores, FittedPeople, FittedScen
         return replace(self, settings=replace(self.settings, **changed), runs=runs)
 
     def update(self, panel: Panel) -> "Fit":
-        """The same fit with newer counts: states and anchor move at once, nothing is trained.
+        """The same fit with newer counts: states move at once, nothing is trained.
 
         Args:
             panel: the whole table again, later days included, or only the days since; those
@@ -295,33 +277,52 @@ class Fit(DrawingForecaster, FittedUnits, FittedScores, FittedPeople, FittedScen
         size = newer.size[-1]
         with computing():
             crowds = [crowd_with_new_units(crowd, size) for crowd in self.crowds]
-        anchor = None if self.anchor is None else anchor_with_new_units(self.anchor, size)
         features = self.features.with_new_units(size)
-        return replace(self.with_crowds(crowds), panel=newer, features=features, anchor=anchor)
+        return replace(self.with_crowds(crowds), panel=newer, features=features)
+
+    def summary(self, kind: str | None = None) -> Any:
+        """One row per seed: the epoch kept, its validation objective, why training ended and, where
+        innovations are learned, what forecasts rest on: training is taken back where it did not
+        help on the validation days (`evidence` says what each part is worth)."""
+        table = super().summary("polars")
+        if self.settings.innovations == "learned":
+            kept = pl.col("epoch kept") > 0
+            rests = pl.when(kept).then(pl.lit(TRAINED)).otherwise(pl.lit(UNTRAINED))
+            table = table.with_columns(rests.alias("rests on"))
+        return from_polars(table, kind or self.panel.kind)
+
+    def evidence(self, kind: str | None = None) -> Any:
+        if not self.in_blocks:
+            return super().evidence(kind)
+        units = standing_for_all(self.panel, MEASURED_ON, self.group)
+        return self.of_units(units).evidence(kind)
 
     def tables(self) -> dict[str, pl.DataFrame]:
-        anchor = {} if self.anchor is None else {"Forecasts": anchor_table(self.anchor)}
         return {
             **super().tables(),
-            **anchor,
             "Response types": self.population("polars"),
             "Dynamics": self.dynamics("polars"),
         }
 
     def stored(self) -> tuple[dict[str, Any], Tensors]:
         facts, tensors = super().stored()
-        anchor, weights = anchor_stored(self.anchor)
-        about = {"settings": self.settings.as_dict(), "anchor": anchor, **facts}
-        return about, {**tensors, **weights}
+        return {"settings": self.settings.as_dict(), **facts}, tensors
 
     @classmethod
     def restored(cls, facts: dict[str, Any], tensors: Tensors) -> "Fit":
         panel, split, maker = forecaster_data(facts, tensors)
         settings = Settings(**declared.part(facts, "settings"))
-        shape = shape_of(settings, panel, maker)
+        shape = shape_of(settings, panel, split, maker)
         with computing():
             template = blank_crowd(settings, shape, tensors)
             runs = restored_runs(facts["runs"], tensors, template)
         for run in runs:
             run.parameters.effort.curve(shape.cohorts).refuse_impossible()
-        return cls(panel, split, maker, runs, settings, anchor_restored(facts, tensors, panel))
+        return cls(panel, split, maker, runs, settings)
+
+
+@eqx.filter_jit
+def _on(states: State, dates: Int[Array, " date"]) -> State:
+    """The states of some dates, in one program."""
+    found: State = jax.tree.map(lambda x: x[dates], states)
+    return found

@@ -21,7 +21,7 @@ def guest(tmp_path: Path) -> Visitor:
 @pytest.fixture(scope="session")
 def shaken_fit(drawn: dgd.Simulated) -> dgd.Fit:
     """A fit with effort whose parameters were moved at random: pages show any fit."""
-    return shaken(untrained(dgd.DGD(spread="given"), drawn.panel, seeds=(1,)))
+    return shaken(untrained(dgd.DGD(), drawn.panel, seeds=(1,)))
 
 
 @pytest.fixture(scope="session")

@@ -31,12 +31,12 @@ def told() -> list[str]:
 
 @pytest.fixture(scope="session")
 def rows(dataset: Dataset, told: list[str]) -> pl.DataFrame:
-    """A whole contest but for its length: nobody trains or is anchored, histories stand in for
+    """A whole contest but for its length: nobody trains, histories stand in for
     those that are trained for themselves, and StatsForecast is away."""
-    bare = dgd.DGD(anchor="none", arrival_anchor="none")
+    bare = dgd.DGD()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(contest, "TAKEN_AWAY", {ONE: TAKEN_AWAY[ONE]})
         patch.setattr(contest, "TRAINED", dict.fromkeys(TRAINED, TrainingHistory))
         patch.setattr(totals_alone, "installed", lambda: False)
-        with no_training("dgd.estimator", anchored=True):
+        with no_training("dgd.estimator"):
             return Contest("small", dataset, told.append, bare, seeds=(1, 2)).rows()

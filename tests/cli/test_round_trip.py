@@ -34,6 +34,7 @@ def test_fit_tells_every_seed(shop: Shop) -> None:
     assert shop.fitted["model"] == str(shop.model)
     (seed,) = shop.fitted["seeds"]
     keys = {"seed", "start", "epoch kept", "validation objective", "epochs run", "ended because"}
+    keys |= {"rests on"}
     assert set(seed) == keys
     assert seed["seed"] == 1
     assert seed["epochs run"] == 6

@@ -53,7 +53,7 @@ def warned(fit):
 
 def test_more_nodes_change_only_what_quadrature_got_wrong(fit):
     found = check_nodes(fit, [25])
-    model = fit.unanchored
+    model = fit
     own, other = (f.predict(DAYS - 1, 1).patterns[:, 0] for f in (model, model.with_nodes(25)))
     largest = np.abs(own - other).max((1, 2, 3, 4))
     np.testing.assert_allclose(found.table["probability change"], largest, rtol=1e-12)

@@ -26,9 +26,9 @@ from support.random_choice import random_fit
 
 
 @pytest.fixture(scope="module")
-def fit(anchored: dgd.Fit) -> dgd.Fit:
+def fit(uncorrected: dgd.Fit) -> dgd.Fit:
     """One that keeps an anchor in its file too."""
-    return anchored
+    return uncorrected
 
 
 @pytest.fixture(scope="module")
@@ -257,9 +257,6 @@ def test_a_panel_smaller_than_its_counts_is_refused(saved: bytes, tmp_path: Path
         ("features/known_scaling/scale", 1e-320),
         ("features/first_arrivals", 1e300),
         ("features/first_behaviors", 1e300),
-        ("anchor/effort/elasticity", 1.5),
-        ("anchor/effort/saturation", -1.0),
-        ("anchor/effort/usual", 0.0),
     ],
 )
 def test_numbers_that_no_panel_leads_to_are_refused(

@@ -22,7 +22,6 @@ ORDER = (
     "panel",
     "learning",
     "forecasting",
-    "anchoring",
     "scoring",
     "scenarios",
     "large",

@@ -20,7 +20,13 @@ from support.untrained import untrained
 LABEL = "</td><script>alert(1)</script>"
 UNITS, COHORTS = ("<i>north", "south"), (LABEL, "a & b")
 BEHAVIORS = ("<b>click</b>", 'buy" onload="x')
-PLAIN = {"components": 1, "nodes": 3, "calendar": "none", "summaries": "none", "spread": "given"}
+PLAIN = {
+    "components": 1,
+    "nodes": 3,
+    "calendar": "none",
+    "summaries": "none",
+    "innovations": "none",
+}
 ALLOWED = {"div", "p", "strong", "table", "caption", "thead", "tbody", "tr", "th", "td"}
 
 

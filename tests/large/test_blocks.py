@@ -11,21 +11,26 @@ import dgd
 from dgd.errors import InputError
 from dgd.large import block_size
 from dgd.large.block_size import units_at_once
-from support.large_fits import anchored, first_fit, sparse_panel
+from support.large_fits import first_fit, sparse_panel
 
 ORIGIN = np.array([35])
 
 
 @pytest.fixture(scope="module")
 def fit() -> dgd.Fit:
-    """A fit without anchor, whose states were worked out at once."""
+    """A fit whose states were worked out at once."""
     return at_once()
+
+
+@pytest.fixture(scope="module")
+def busy() -> dgd.Fit:
+    """The same with effort and features, which are known further ahead."""
+    return at_once(effort=True, features=True, known=48)
 
 
 def at_once(**world: Any) -> dgd.Fit:
     found = first_fit(sparse_panel(32, **world))
     assert not found.in_blocks
-    assert found.states
     return found
 
 
@@ -36,38 +41,19 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(block_size, "NUMBERS_OF_A_BLOCK", 3_300)
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["plain", "effort and features"])
-def chosen(request: pytest.FixtureRequest) -> dgd.Fit:
-    """A fit with an anchor that was chosen block by block."""
-    fit = at_once(effort=request.param, features=request.param, known=48)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(block_size, "MOST_AT_ONCE", 100)
-        patch.setattr(block_size, "NUMBERS_OF_A_BLOCK", 3_300)
-        return anchored(replace(fit))
-
-
-@pytest.mark.parametrize(
-    "known",
-    [
-        pytest.param(False, marks=pytest.mark.slow, id="plain"),
-        pytest.param(True, id="effort and features"),
-    ],
-)
-def test_states_and_forecasts_are_those_of_all_at_once(
-    known: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fit = at_once(effort=known, features=known, known=48)
-    whole = fit.predict(ORIGIN, 3)
+def test_forecasts_are_those_of_all_at_once(busy: dgd.Fit, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = busy.expected(ORIGIN, 3)
     monkeypatch.setattr(block_size, "MOST_AT_ONCE", 100)
     monkeypatch.setattr(block_size, "NUMBERS_OF_A_BLOCK", 3_300)
-    parted = replace(fit)
+    parted = replace(busy)
     assert parted.in_blocks
-    assert 3 <= len(list(parted.blocks())) <= 12
-    for one, other in zip(_leaves(fit.states), _leaves(parted.states), strict=True):
-        np.testing.assert_allclose(other, one, rtol=0, atol=1e-10)
-    found = parted.predict(ORIGIN, 3)
+    assert 3 <= -(-32 // units_at_once(parted.panel)) <= 12
+    found = parted.expected(ORIGIN, 3)
     np.testing.assert_allclose(found.arrivals, whole.arrivals, rtol=1e-9)
     np.testing.assert_allclose(found.patterns, whole.patterns, rtol=1e-9)
+    some = parted.of_units(np.array([20, 3])).of_units(["u3"]).expected(ORIGIN, 3)
+    np.testing.assert_allclose(some.arrivals, whole.arrivals[:, :, :, [3]], rtol=1e-9)
+    np.testing.assert_allclose(some.patterns, whole.patterns[:, :, :, [3]], rtol=1e-9)
 
 
 @pytest.mark.slow
@@ -75,49 +61,20 @@ def test_states_and_forecasts_are_those_of_all_at_once(
 def test_any_origins_and_horizon_are_the_same_in_blocks(
     fit: dgd.Fit, origins: np.ndarray, horizon: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = fit.predict(origins, horizon)
+    whole = fit.expected(origins, horizon)
     monkeypatch.setattr(block_size, "MOST_AT_ONCE", 100)
     monkeypatch.setattr(block_size, "NUMBERS_OF_A_BLOCK", 3_300)
-    found = replace(fit).predict(origins, horizon)
+    found = replace(fit).expected(origins, horizon)
     np.testing.assert_allclose(found.arrivals, whole.arrivals, rtol=1e-9)
     np.testing.assert_allclose(found.patterns, whole.patterns, rtol=1e-9)
 
 
 def test_some_units_of_a_small_fit_are_those_of_the_whole(fit: dgd.Fit) -> None:
     horizon = 3
-    whole = fit.predict(ORIGIN, horizon)
-    some = fit.of_units(["u20", "u3"]).predict(ORIGIN, horizon)
+    whole = fit.expected(ORIGIN, horizon)
+    some = fit.of_units(["u20", "u3"]).expected(ORIGIN, horizon)
     np.testing.assert_array_equal(some.arrivals, whole.arrivals[:, :, :, [20, 3]])
     np.testing.assert_array_equal(some.patterns, whole.patterns[:, :, :, [20, 3]])
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize("horizon", [1, 5])
-def test_some_units_have_the_anchored_forecasts_of_the_whole(chosen: dgd.Fit, horizon: int) -> None:
-    assert chosen.anchor is not None
-    assert chosen.anchor.knows_everyone
-    whole = chosen.predict(ORIGIN, horizon)
-    some = chosen.of_units(np.array([20, 3])).of_units(["u3"]).predict(ORIGIN, horizon)
-    np.testing.assert_allclose(some.arrivals, whole.arrivals[:, :, :, [3]], rtol=1e-9)
-    np.testing.assert_allclose(some.patterns, whole.patterns[:, :, :, [3]], rtol=1e-9)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("small_blocks")
-def test_arrivals_of_all_blocks_are_those_of_one(chosen: dgd.Fit) -> None:
-    """Half of the total's own forecast, half of the sum of all cells', wherever they are."""
-    anchor = chosen.anchor
-    assert anchor is not None
-    assert anchor.arrivals is not None
-    alone = anchor.arrivals.predict(chosen.panel, ORIGIN, 3)
-    level = chosen.all_ahead.level(chosen.panel, ORIGIN, 3)
-    parts = [
-        anchor.arrivals.of_units(units).predict(part.panel, ORIGIN, 3, level)
-        for part in chosen.blocks()
-        for units in [part.among.units if part.among else np.arange(0)]
-    ]
-    np.testing.assert_allclose(np.concatenate(parts, 2), alone, rtol=1e-9)
 
 
 @pytest.mark.slow
@@ -135,12 +92,13 @@ def test_after_several_origins_some_units_stand_for_all(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("small_blocks")
-def test_ranges_are_drawn_for_some_units(chosen: dgd.Fit) -> None:
-    table = chosen.forecast(2, units=["u4"], paths=50, levels=[50]).to_frame()
+def test_ranges_are_drawn_for_some_units(busy: dgd.Fit) -> None:
+    parted = replace(busy)
+    table = parted.forecast(2, units=["u4"], paths=50, levels=[50]).to_frame()
     assert table["unit"].unique().to_list() == ["u4"]
     assert (table["arrivals_low_50"] <= table["arrivals_high_50"]).all()
     with pytest.raises(InputError, match="units at once"):
-        chosen.forecast(2, levels=[80])
+        parted.forecast(2, levels=[80])
 
 
 def test_what_needs_all_units_is_refused_of_some(fit: dgd.Fit) -> None:

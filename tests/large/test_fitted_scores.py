@@ -9,7 +9,7 @@ import pytest
 import dgd
 from dgd.errors import InputError
 from dgd.large import block_size
-from support.large_fits import anchored, first_fit, sparse_panel
+from support.large_fits import first_fit, sparse_panel
 
 KEYS = ["horizon", "metric", "seed"]
 
@@ -40,9 +40,9 @@ def test_scores_are_those_of_a_backtest(fit: dgd.Fit) -> None:
 def test_scores_of_blocks_are_those_of_all(fit: dgd.Fit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(block_size, "MOST_AT_ONCE", 100)
     monkeypatch.setattr(block_size, "NUMBERS_OF_A_BLOCK", 2_000)
-    parted = anchored(replace(fit))
-    assert len(list(parted.blocks())) == 4
-    assert_same(parted.scores([1, 3]), scores_of_a_backtest(parted))
+    parted = replace(fit)
+    assert parted.in_blocks
+    assert_same(parted.scores([1, 3]), scores_of_a_backtest(fit))
 
 
 def test_a_horizon_without_endpoint_is_refused(fit: dgd.Fit) -> None:

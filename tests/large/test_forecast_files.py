@@ -12,14 +12,14 @@ import dgd
 from dgd.errors import InputError
 from dgd.large import block_size
 from dgd.tables.hashing import hash_bucket
-from support.large_fits import anchored, first_fit, sparse_panel
+from support.large_fits import first_fit, sparse_panel
 
 KEYS = ["date", "unit", "cohort"]
 
 
 @pytest.fixture(scope="module")
 def fit() -> dgd.Fit:
-    """Without anchor, and with units that are looked at in one go."""
+    """With units that are looked at in one go."""
     return first_fit(sparse_panel(32))
 
 
@@ -54,12 +54,9 @@ def test_blocks_write_the_rows_of_the_table(
 
 
 @pytest.mark.long
-def test_two_thousand_units_from_choosing_to_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_thousand_units_from_fit_to_files(tmp_path: Path) -> None:
     """So many units are looked at block by block by themselves."""
-    monkeypatch.setattr(block_size, "MOST_CHOSEN_ON", 1_500_000)
-    fit = anchored(first_fit(sparse_panel(2000, cohorts=3, behaviors=8, days=42, rate=0.3)))
+    fit = first_fit(sparse_panel(2000, cohorts=3, behaviors=8, days=42, rate=0.3))
     assert fit.in_blocks
     facts = fit.forecast_to(tmp_path / "out", 4, partitions=8)
     assert facts["rows"] == 4 * 2000 * 3
@@ -70,7 +67,6 @@ def test_two_thousand_units_from_choosing_to_files(
     assert 0.7 * recent < rows.filter(pl.col("horizon") == 1)["arrivals"].sum() < 1.4 * recent
     fit.save(tmp_path / "model.dgd")
     again = dgd.load(tmp_path / "model.dgd")
-    assert again.anchor.knows_everyone
     assert_same(again.forecast(4, units=["u7", "u1999"]).to_frame().sort(KEYS), some)
 
 

@@ -24,8 +24,6 @@ LIGHT = {
     "expected_weight": 0.0,
     "components": 1,
     "nodes": 3,
-    "anchor": "none",
-    "arrival_anchor": "none",
     "innovations": "none",
     "epochs": 25,
     "patience": 25,

@@ -19,9 +19,9 @@ COLUMNS = ["input", "on", "cohort", "per", "percent", "low", "high", "words"]
 
 
 @pytest.fixture(scope="module")
-def fit(anchored: dgd.Fit) -> dgd.Fit:
+def fit(uncorrected: dgd.Fit) -> dgd.Fit:
     """One with weekday effects among its features."""
-    return anchored
+    return uncorrected
 
 
 @pytest.fixture(scope="module")
@@ -158,9 +158,7 @@ def test_known_effects_are_inside_their_intervals() -> None:
     for seed in range(6):
         panel = dgd.simulate(world, 84, seed, effort=scattered_effort(84, seed)).panel
         dates = panel.dates
-        fit = dgd.DGD(anchor="none", arrival_anchor="none").fit(
-            panel, train_end=dates[69], validation_end=dates[76], seeds=[1, 2]
-        )
+        fit = dgd.DGD().fit(panel, train_end=dates[69], validation_end=dates[76], seeds=[1, 2])
         found = fit.effects("polars")
         of_effort = pl.col("input") == "effort"
         for name, rows, true in (

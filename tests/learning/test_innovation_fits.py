@@ -31,27 +31,20 @@ def test_settings_say_what_auto_came_to(corrected: dgd.Fit) -> None:
         "none",
         "none",
     )
-    assert corrected.anchor is None
 
 
-def test_of_many_units_auto_leaves_innovations_away() -> None:
-    settings = dgd.DGD().resolved(many_units=True, days=90)
+def test_events_by_their_own_context_are_corrected_by_nothing() -> None:
+    settings = dgd.DGD(supervision="events").resolved()
     assert (settings["innovations"], settings["summaries"]) == ("none", "history")
-    assert settings["anchor"] == "history"
-
-
-def test_of_days_that_hold_no_two_weeks_nobody_learns_a_profile() -> None:
-    assert dgd.DGD().resolved(many_units=False, days=13)["innovations"] == "none"
-    assert dgd.DGD().resolved(many_units=False, days=14)["innovations"] == "learned"
 
 
 def test_features_that_are_asked_for_stay() -> None:
-    settings = dgd.DGD(calendar="weekday", summaries="history").resolved(many_units=False, days=90)
+    settings = dgd.DGD(calendar="weekday", summaries="history").resolved()
     assert (settings["calendar"], settings["summaries"]) == ("weekday", "history")
 
 
 def test_the_paper_has_no_innovations() -> None:
-    assert dgd.DGD.paper().resolved(many_units=False, days=90)["innovations"] == "none"
+    assert dgd.DGD.paper().resolved()["innovations"] == "none"
 
 
 def test_a_saved_fit_forecasts_the_same(corrected: dgd.Fit, tmp_path: Path) -> None:
@@ -106,8 +99,9 @@ def test_variances_are_at_the_mode_of_all_days_before_the_test_days(corrected: d
                 crowd.innovations,
                 replace_fn=lambda x: x + moved,
             )
-            value, slope = _posterior(innovations, expected, inputs.season, outcomes)
-            return float(value), float(getattr(slope.patterns, name).sum())
+            given = (innovations, expected, inputs.season, outcomes)
+            value, slope = _posterior(innovations.patterns, *given)
+            return float(value), float(getattr(slope, name).sum())
 
         here = posterior(0.0)[0]
         for name in ("first", "walk", "quick", "retention", "season"):
@@ -162,7 +156,7 @@ def test_evidence_names_every_part_and_finds_none_in_what_does_nothing(
         idle = replace(crowd, feedback=replace(crowd.feedback, carried=calm))
     table = corrected.with_crowds([idle]).evidence("polars")
     assert {"heterogeneity", "memory", "fatigue", "shift"} <= set(table["part"])
-    assert "innovations of patterns: all" in set(table["part"])
+    assert {f"innovations of {of}: cell" for of in ("arrivals", "patterns")} <= set(table["part"])
     assert table["days"].unique().to_list() == [7]
     assert table.filter(part="memory")["gain"].item() == pytest.approx(0.0, abs=1e-9)
     assert (table["standard_error"] >= 0).all()
@@ -171,3 +165,11 @@ def test_evidence_names_every_part_and_finds_none_in_what_does_nothing(
 def test_what_innovations_cannot_do_is_refused() -> None:
     with pytest.raises(InputError, match='choose supervision "counts"'):
         dgd.DGD(innovations="learned", supervision="events")
+
+
+def test_few_lucky_days_are_no_gain() -> None:
+    """The days that chose an epoch speak for it; six that are better on average are not enough."""
+    lucky = np.array([0.02, -0.01, 0.03, 0.0, 0.02, -0.005])
+    assert not variances._is_gain(lucky)
+    assert not variances._is_gain(np.array([0.5]))
+    assert variances._is_gain(np.tile(lucky, 6))

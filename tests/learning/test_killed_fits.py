@@ -26,8 +26,6 @@ LIGHT = {
     "expected_weight": 0,
     "start": "warmup",
     "patience": 99,
-    "anchor": "none",
-    "arrival_anchor": "none",
 }
 FITTING = """
 print("ready", flush=True)

@@ -102,7 +102,7 @@ def elasticities(days: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """What a fit finds, and how far its draws scatter."""
     panel = dgd.simulate(elastic_world(0.5), days, seed, effort=scattered_effort(days, seed)).panel
     dates = panel.dates
-    fit = dgd.DGD(epochs=150, anchor="none", arrival_anchor="none", start="training").fit(
+    fit = dgd.DGD(epochs=150, start="training").fit(
         panel, train_end=dates[-15], validation_end=dates[-8], seeds=[1]
     )
     drawn = [crowd.effort.curve(3).elasticity for crowd in fit.parameter_draws(100)]

@@ -68,7 +68,7 @@ def one_line():
         yield
 
 
-MODEL = dgd.DGD(epochs=4, start="warmup", expected_weight=0.0)
+MODEL = dgd.DGD(epochs=4, start="warmup", expected_weight=0.0, innovations="none")
 ORIGINS, HORIZON = np.arange(34, 38), 2
 
 
@@ -104,7 +104,7 @@ def without_effect(fit):
 
 def test_a_new_state_is_carried_through_a_forecast(restless):
     """It stands in every day's state, goes on by what is expected, and moves what is forecast."""
-    model = restless.unanchored
+    model = restless
     ours, still = (f.predict(ORIGINS, HORIZON) for f in (model, without_effect(model)))
     assert (np.abs(ours.patterns - still.patterns).max((0, 2, 3, 4, 5)) > 0).all()
     with computing():

@@ -124,14 +124,14 @@ def test_states_are_those_that_corrected_each_day():
 
 def test_patterns_are_corrected_as_group_by_group_arithmetic_says():
     """Every group by itself, with sums over its own cells, in plain NumPy."""
-    parts, rng = PatternParts.starting((0, 1, 2, 3)), np.random.default_rng(3)
+    parts, rng = PatternParts.starting((0, 1, 2, 3), (True,) * 4), np.random.default_rng(3)
     nodes, place = 2**BEHAVIORS - 1, 2
     behavior = np.array([0, 1, 1, 2, 2, 2, 2])
     offset = rng.normal(size=(UNITS, COHORTS, nodes))
     asked = rng.integers(0, 40, offset.shape).astype(float)
     shown = rng.binomial(asked.astype(int), 0.4).astype(float)
     season = jnp.asarray(np.eye(PLACES)[place])
-    first = parts.at_rest(UNITS, COHORTS, BEHAVIORS, PLACES)
+    first = parts.at_rest(UNITS, COHORTS, BEHAVIORS, (PLACES,) * 4)
     counts = (jnp.asarray(shown), jnp.asarray(asked))
     found = parts.corrected(first, jnp.asarray(offset), season, *counts)
 
@@ -140,8 +140,8 @@ def test_patterns_are_corrected_as_group_by_group_arithmetic_says():
     information, score = asked * likely * (1 - likely), shown - asked * likely
     groups = [
         [np.s_[:, :]],
-        [np.s_[unit, :] for unit in range(UNITS)],
         [np.s_[:, cohort] for cohort in range(COHORTS)],
+        [np.s_[unit, :] for unit in range(UNITS)],
         [np.s_[unit, cohort] for unit in range(UNITS) for cohort in range(COHORTS)],
     ]
     for level, members in enumerate(groups):
@@ -182,7 +182,7 @@ def test_ahead_of_an_origin_slow_parts_stay_and_quick_ones_fade():
 
 def _arrivals_after(counts: np.ndarray) -> tuple[Smoothers, object]:
     """The state of a single cell after days of these counts, a hundred expected on each."""
-    smoothers = Smoothers((0,), PLACES)
+    smoothers = Smoothers((0,), (PLACES,))
     season = jnp.asarray(np.eye(PLACES)[np.arange(len(counts)) % 7])
     offset = jnp.full((len(counts), 1, 1), np.log(100.0))
     path = smoothers.path(offset, season, jnp.asarray(counts)[:, None, None])
@@ -216,7 +216,7 @@ def test_a_smoother_is_a_kalman_filter_of_log_counts_where_these_are_large():
     rng = np.random.default_rng(0)
     days, at = 30, Smoothers.names.index("even")
     counts = np.exp(14 + 0.05 * rng.standard_normal(days))
-    smoothers = Smoothers((0,), PLACES)
+    smoothers = Smoothers((0,), (PLACES,))
     season = np.eye(PLACES)[np.arange(days) % 7]
     offset = np.full((days, 1, 1), 14.0)
     found = smoothers.path(*map(jnp.asarray, (offset, season, counts[:, None, None])))

@@ -18,7 +18,7 @@ DAY, UNIT, COHORT = 36, 1, 2
 
 @pytest.fixture(scope="module")
 def some_fit(drawn: dgd.Simulated) -> dgd.Fit:
-    model = dgd.DGD(anchor="none", arrival_anchor="none", innovations="none")
+    model = dgd.DGD(innovations="none")
     return shaken(untrained(model, drawn.panel), scale=0.4)
 
 

@@ -22,7 +22,7 @@ from support.untrained import untrained
 
 @pytest.fixture(scope="module")
 def fit(drawn: dgd.Simulated) -> dgd.Fit:
-    return shaken(untrained(dgd.DGD(spread="given"), drawn.panel, seeds=(1,)))
+    return shaken(untrained(dgd.DGD(), drawn.panel, seeds=(1,)))
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ ASKED: dict[str, Any] = {"efforts": [0.5, 1.0, 20.0], "horizon": 2}
 @pytest.fixture(scope="module")
 def fit(drawn: dgd.Simulated) -> dgd.Fit:
     """Parameters moved at random from where training starts: charts show any fit."""
-    return shaken(untrained(dgd.DGD(spread="given"), drawn.panel, seeds=(1,)))
+    return shaken(untrained(dgd.DGD(), drawn.panel, seeds=(1,)))
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def test_a_panel_with_one_cohort_has_one_line(drawn: dgd.Simulated) -> None:
     panel = dgd.Panel.from_counts(
         counts, behaviors=["click", "like", "share"], effort=effort, start=dates[0], end=dates[-1]
     )
-    fit = untrained(dgd.DGD(spread="given"), panel, seeds=(1,))
+    fit = untrained(dgd.DGD(), panel, seeds=(1,))
     assert set(response_curve_table(fit, **ASKED)["cohort"]) == {"casual"}
 
 
@@ -55,7 +55,7 @@ def test_the_chart_says_what_was_not_seen_and_what_was_not_learned(
 ) -> None:
     assert table.filter(multiple=20.0)["seen"].to_list() == [False] * (4 * 4)
     words = {"learned": "learned", "assumed": "it is assumed to be proportional"}
-    proportional = shaken(untrained(dgd.DGD.paper(spread="given"), fit.panel, seeds=(1,)))
+    proportional = shaken(untrained(dgd.DGD.paper(), fit.panel, seeds=(1,)))
     for made, kind in ((fit, "learned"), (proportional, "assumed")):
         assert set(response_curve_table(made, **ASKED)["response"]) == {kind}
         save_chart(response_curve_chart(made, **ASKED), tmp_path / "curve.svg")

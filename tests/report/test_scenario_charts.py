@@ -31,7 +31,7 @@ SERIES = ("arrivals", "click", "like", "share")
 @pytest.fixture(scope="module")
 def fit(drawn: dgd.Simulated) -> dgd.Fit:
     """Parameters moved at random from where training starts: charts show any fit."""
-    return shaken(untrained(dgd.DGD(spread="given"), drawn.panel, seeds=(1,)))
+    return shaken(untrained(dgd.DGD(), drawn.panel, seeds=(1,)))
 
 
 @pytest.fixture(scope="module")

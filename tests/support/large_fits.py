@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from dgd import DGD, Fit, Panel
+from dgd import Fit, Panel
 from dgd.learning.building import first_crowd, shape_of
 from dgd.learning.effort_start import EFFORT_RESPONSES
 from dgd.learning.preparing import prepared
@@ -72,26 +72,20 @@ def sparse_panel(
 
 
 def first_fit(panel: Panel, seeds: Sequence[int] = (1,), **settings: Any) -> Fit:
-    """A fit without anchor whose parameters were never trained, but shaken; the last five days
-    are left for tests, seven before them validate."""
-    chosen = Settings(**settings)
+    """A fit whose parameters were never trained, but shaken; the last five days are left for
+    tests, seven before them validate."""
+    chosen = Settings(**Settings(**settings).resolved())
     train, validation = panel.days - 13, panel.days - 6
     ends = (panel.dates[train], panel.dates[validation], None)
-    panel, split, maker = prepared(panel, chosen, *ends)
+    panel, split, maker = prepared(panel, chosen, *ends, alike=chosen.innovations == "learned")
+    name = chosen.starts[0]
     with computing():
-        start = STARTS["warmup"](
-            panel, split, EFFORT_RESPONSES[chosen.effort_response](panel, split)
-        )
-        shape = shape_of(chosen, panel, maker)
+        start = STARTS[name](panel, split, EFFORT_RESPONSES[chosen.effort_response](panel, split))
+        shape = shape_of(chosen, panel, split, maker)
         crowds = [first_crowd(chosen, shape, start, seed) for seed in seeds]
     ones = np.ones(1)
     runs = tuple(
-        Run(seed, "warmup", crowd, 0, 1.0, ones, ones, "all epochs done")
+        Run(seed, name, crowd, 0, 1.0, ones, ones, "all epochs done")
         for seed, crowd in zip(seeds, crowds, strict=True)
     )
     return shaken(Fit(panel, split, maker, runs, chosen))
-
-
-def anchored(fit: Fit, **settings: Any) -> Fit:
-    """The same fit with the anchor that its settings choose."""
-    return DGD(**{**fit.settings.as_dict(), **settings}).reanchored(fit)

@@ -14,8 +14,6 @@ LIGHT = dgd.DGD(
     summaries="none",
     expected_weight=0.0,
     start="warmup",
-    anchor="none",
-    arrival_anchor="none",
 )
 ASKED: dict[str, Any] = {**ENDS, "seeds": [1]}
 ENDLESS = dgd.DGD(**{**LIGHT.as_dict(), "epochs": 100_000_000, "patience": 100_000_000})

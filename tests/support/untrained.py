@@ -14,24 +14,19 @@ from dgd.learning.runs import Run
 from dgd.learning.seeds import best_of_each
 
 
-def untrained(
-    model: Any, panel: Panel, seeds: Sequence[int] = (1, 2), *, anchored: bool = False
-) -> Any:
+def untrained(model: Any, panel: Panel, seeds: Sequence[int] = (1, 2)) -> Any:
     """What `model.fit` returns for 28 training and 7 validation days, at its first parameters."""
     ends = {"train_end": panel.dates[27], "validation_end": panel.dates[34]}
-    with no_training(type(model).__module__, anchored=anchored):
+    with no_training(type(model).__module__):
         return model.fit(panel, **ends, seeds=seeds)
 
 
 @contextmanager
-def no_training(module: str, *, anchored: bool = False) -> Iterator[None]:
-    """Fits of the estimator in `module` keep their first parameters; those of DGD have no anchor
-    unless it is asked for, since choosing one compiles forecasts."""
+def no_training(module: str) -> Iterator[None]:
+    """Fits of the estimator in `module` keep their first parameters and variances."""
     with patch(f"{module}.best_runs", _first_runs), ExitStack() as more:
         if module == DGD.__module__:
             more.enter_context(patch(f"{module}.with_variances", lambda runs, *_: runs))
-        if module == DGD.__module__ and not anchored:
-            more.enter_context(patch.object(DGD, "_anchor", lambda *_: None))
         yield
 
 

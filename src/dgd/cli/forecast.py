@@ -38,8 +38,8 @@ def forecast(
     """Forecast the days after a date, from newer counts where they are given.
 
     With --counts the forecast starts from days that were counted since the fit: states and
-    anchor move, nothing is trained. The table has the columns that the fit was made with; units
-    that it shows for the first time begin as typical ones of their cohorts. With
+    innovations move, nothing is trained. The table has the columns that the fit was made with;
+    units that it shows for the first time begin as typical ones of their cohorts. With
     --levels every number has its range, and --json says what each range rests on. An --output
     without an ending is a folder: a data set of Parquet files with every unit, however many.
 

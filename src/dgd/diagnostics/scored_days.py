@@ -27,7 +27,7 @@ def scored_days(fit: Fit) -> np.ndarray:
 
 def said_of(fit: Fit, days: np.ndarray) -> Said:
     """What the model of `fit` forecasts for `days`, each from the day before it."""
-    predicted = fit.unanchored.predict(days - 1, 1)
+    predicted = fit.predict(days - 1, 1)
     arrivals, patterns = predicted.arrivals[:, 0], predicted.patterns[:, 0]
     counts = fit.panel.patterns[days].astype(np.float64)
     return Said(arrivals, patterns, np.array([joint_nll(counts, of) for of in patterns]))

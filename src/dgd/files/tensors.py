@@ -18,7 +18,7 @@ from safetensors.numpy import save as to_bytes
 from dgd.errors import ModelFileError, first_line
 from dgd.files.atomic import write_atomically
 
-FORMAT = 6
+FORMAT = 7
 """Rises whenever files written before could no longer be read, or not by an earlier dgd."""
 
 Tensors: TypeAlias = dict[str, np.ndarray]

@@ -2,11 +2,12 @@
 
 Steps run outside, blocks of units inside: each block predicts the day, what cohorts do is added up
 over blocks and processes, and moves what they carry into the next day. After one origin all units
-are walked; after several, as in backtests and hindsight, some stand for all, weighed up by
+are walked; after several, as in backtests and at past origins, some stand for all, weighed up by
 arrivals.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import equinox as eqx
@@ -14,27 +15,22 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from dgd.anchoring.anchor import Anchor
-from dgd.anchoring.arrival_anchor import ArrivalAnchor, level_of
-from dgd.anchoring.exposure import Exposed
-from dgd.forecasting.guided import left_calm
 from dgd.large.block_size import units_at_once, units_walked
 from dgd.model.crowd import Crowd
 from dgd.model.days import CohortTotals, Inputs
-from dgd.model.effort import EffortCurve
-from dgd.model.feedback.environment import EnvironmentState
 from dgd.model.feedback.feedback import State
 from dgd.model.unit_parameters import crowd_of_units
 from dgd.panel.features import FeatureMaker
 from dgd.panel.panel import Panel
-from dgd.panel.sequences import days_ahead, known_until
+from dgd.panel.sequences import days_ahead
 from dgd.panel.some_units import blocks_of_units, panel_of_units
 from dgd.processes.group import Group
 from dgd.runtime import computing
 
 Carried: TypeAlias = dict[str, Float[Array, "date cohort ..."]]
 Origins: TypeAlias = Int[np.ndarray, " origin"]
-Told: TypeAlias = Callable[[int, int, Int[np.ndarray, " some"], np.ndarray, np.ndarray], None]
+Units: TypeAlias = Int[np.ndarray, " some"]
+Told: TypeAlias = Callable[[int, int, Units, np.ndarray, np.ndarray], None]
 """Told (crowd, step, units, arrivals, rates) of every block that was walked."""
 RECENT = 28
 """Days whose arrivals say for how many others some units stand."""
@@ -51,10 +47,8 @@ class WholeFit(Protocol):
     @property
     def crowds(self) -> tuple[Crowd, ...]: ...
     @property
-    def anchor(self) -> Anchor | None: ...
-    @property
     def group(self) -> Group: ...
-    def carried(self, number: int, origins: Origins) -> State: ...
+    def state_of(self, number: int, units: Units, origins: Origins) -> State: ...
 
 
 class AllAhead:
@@ -69,66 +63,10 @@ class AllAhead:
     ) -> tuple[tuple[Carried, ...], ...]:
         """Of every crowd: what cohorts carry into the day after each of the steps but the last,
         and for that what they carried into it."""
-        key = ("carried", tuple(origins.tolist()), horizon, len(panel.known_dates))
+        key = (tuple(origins.tolist()), horizon, len(panel.known_dates))
         if key not in self._found:
             self._found[key] = self.walked(panel, origins, horizon - 1)
         return tuple(self._found[key])
-
-    def level(self, panel: Panel, origins: Origins, horizon: int) -> np.ndarray | None:
-        """What moves forecasts of cells to that of everyone's arrivals, if these are anchored."""
-        anchor = self._whole.anchor
-        if anchor is None or anchor.arrivals is None:
-            return None
-        key = ("level", tuple(origins.tolist()), horizon, len(panel.known_dates))
-        if key not in self._found:
-            self._found[key] = self.level_by(anchor.arrivals, panel, origins, horizon)
-        return np.asarray(self._found[key])
-
-    def level_by(
-        self,
-        anchor: ArrivalAnchor,
-        panel: Panel,
-        origins: Origins,
-        horizon: int,
-        told: Callable[[Int[np.ndarray, " some"], np.ndarray], None] | None = None,
-    ) -> Float[np.ndarray, "step origin"]:
-        """The same by any anchor whose cells are those of the panel; what cells expect by
-        themselves is `told` block by block."""
-        units = units_walked(panel, origins, horizon, self._whole.group)
-        parts = np.zeros((horizon, len(origins), len(panel.cohorts)))
-        for block in self._blocks(panel, units):
-            own, counted = anchor.of_units(block).own(
-                panel_of_units(panel, block), origins, horizon
-            )
-            parts += counted
-            if told is not None:
-                told(block, own)
-        parts = self._whole.group.sum(parts) * self._times(panel, units, origins)
-        total = self.total(anchor.reach, anchor.effort, panel, int(origins.max()) + 1, horizon)
-        return level_of(anchor.of_total(panel, total, origins, horizon), parts.sum(-1))
-
-    def total(
-        self,
-        reach: Float[np.ndarray, " cell"],
-        curve: EffortCurve,
-        panel: Panel,
-        stop: int,
-        horizon: int,
-    ) -> Exposed:
-        """Arrivals of all units on the days before `stop`, and the effort behind them, known for
-        `horizon` days more."""
-        counts = panel.together.arrivals[:stop].sum(-1, keepdims=True).astype(np.float64)
-        if not panel.has_effort:
-            return Exposed(counts, None)
-        dates = panel.period.range(panel.dates[0], stop + horizon)
-        effort, _ = known_until(panel, dates)
-        cells = reach.reshape(len(panel.units), -1)
-        worked = np.zeros(len(dates))
-        for block in self._blocks(panel, np.arange(len(panel.units))):
-            relative = curve.relative(effort[:, block])
-            worked += np.einsum("duc,uc->d", relative, cells[block])
-        group = self._whole.group
-        return Exposed(counts, (group.sum(worked) / group.sum(cells.sum()))[:, None])
 
     def walked(
         self, panel: Panel, origins: Origins, steps: int, told: Told | None = None
@@ -137,15 +75,15 @@ class AllAhead:
         once more what they carry then."""
         whole, crowds = self._whole, self._whole.crowds
         with computing():
-            first = [whole.carried(number, origins) for number in range(len(crowds))]
+            units = units_walked(panel, origins, steps, whole.group)
+            some = units if len(units) else np.zeros(1, np.int64)
+            first = [whole.state_of(number, some, origins) for number in range(len(crowds))]
             paths: list[list[Carried]] = [[state.carried] for state in first]
-            if steps:
-                units = units_walked(panel, origins, steps, whole.group)
-                times = self._times(panel, units, origins)
-                blocks = [
-                    _Block(whole, panel, some, origins, steps, first)
-                    for some in self._blocks(panel, units)
-                ]
+            times = self._times(panel, units, origins)
+            blocks = [
+                _Block(whole, panel, units[at], at, origins, steps, first)
+                for at in blocks_of_units(len(units), units_at_once(panel))
+            ]
             for step in range(steps):
                 for number, crowd in enumerate(crowds):
                     arrivals = np.zeros((len(origins), len(panel.cohorts)))
@@ -162,11 +100,8 @@ class AllAhead:
                     )
         return tuple((*path[1:], path[-1]) for path in paths)
 
-    def _blocks(self, panel: Panel, units: Int[np.ndarray, " walked"]) -> list[np.ndarray]:
-        return [units[some] for some in blocks_of_units(len(units), units_at_once(panel))]
-
     def _times(
-        self, panel: Panel, units: Int[np.ndarray, " some"], origins: Origins
+        self, panel: Panel, units: Units, origins: Origins
     ) -> Float[np.ndarray, "origin cohort"]:
         """By what sums over these units are multiplied to be those of all."""
         group, everyone = self._whole.group, panel.together
@@ -187,34 +122,34 @@ class _Block:
         self,
         whole: WholeFit,
         panel: Panel,
-        units: Int[np.ndarray, " some"],
+        units: Units,
+        at: Units,
         origins: Origins,
         steps: int,
-        first: Sequence[State],
+        first: list[State],
     ) -> None:
-        self._units, here = units, jnp.asarray(units)
-        self._crowds = [crowd_of_units(crowd, here) for crowd in whole.crowds]
+        self._units = units
+        self._crowds = [crowd_of_units(crowd, jnp.asarray(units)) for crowd in whole.crowds]
         some, maker = panel_of_units(panel, units), whole.features.of_units(units)
         self._ahead = days_ahead(some, maker, origins, steps)
-        self._environment = [
-            EnvironmentState(state.environment.common, state.environment.unit[:, here])
-            for state in first
-        ]
+        pairs = zip(self._crowds, first, strict=True)
+        self._states = [crowd.state_of_units(state, at) for crowd, state in pairs]
 
     def expect(
         self, number: int, step: int, carried: Carried, told: Told | None
     ) -> tuple[np.ndarray, np.ndarray]:
         """What these units are expected to do on a day, cohort by cohort; they then go on."""
-        crowd, state = self._crowds[number], State(carried, self._environment[number])
-        arrivals, rates, *sums = _expect(crowd, state, self._ahead[step])
+        crowd, state = self._crowds[number], replace(self._states[number], carried=carried)
+        self._states[number], arrivals, rates, *sums = _expect(crowd, state, self._ahead[step])
         if told is not None:
             told(number, step, self._units, np.asarray(arrivals), np.asarray(rates))
-        self._environment[number] = left_calm(crowd.feedback.environment, self._environment[number])
         return np.asarray(sums[0]), np.asarray(sums[1])
 
 
 @eqx.filter_jit
-def _expect(crowd: Crowd, state: State, inputs: Inputs) -> tuple[Array, Array, Array, Array]:
-    """Arrivals and behaviour rates of every cell, arrivals and behaviours of every cohort."""
+def _expect(crowd: Crowd, state: State, inputs: Inputs) -> tuple[State, Array, Array, Array, Array]:
+    """The state a day later but for what cohorts carry; arrivals and behaviour rates of every
+    cell, arrivals and behaviours of every cohort."""
     found = crowd.predict(state, inputs)
-    return found.arrivals, found.rates, found.arrivals.sum(1), found.behaviors.sum(1)
+    following = crowd.led(state, state.carried)
+    return following, found.arrivals, found.rates, found.arrivals.sum(1), found.behaviors.sum(1)

@@ -14,8 +14,6 @@ NUMBERS_OF_A_BLOCK = 8_000_000
 MOST_WALKED = 500_000
 """Cells x origins x steps that are walked for what all units do after several origins; of more,
 some units stand for all."""
-MOST_CHOSEN_ON = 8_000_000
-"""Days x cells x patterns of the units on which anchors of many are chosen."""
 
 
 def is_large(panel: Panel) -> bool:
@@ -30,12 +28,6 @@ def units_at_once(panel: Panel) -> int:
     features = 2 * len(panel.behaviors) + panel.features.shape[-1]
     each = cohorts * max(patterns, len(panel.known_dates) * (features + 1))
     return max(1, NUMBERS_OF_A_BLOCK // each)
-
-
-def units_chosen_on(panel: Panel, group: Group) -> Int[np.ndarray, " some"]:
-    """The units on which anchors are chosen."""
-    of_a_unit = panel.days * panel.counts.of_a_day // len(panel.units)
-    return standing_for_all(panel, MOST_CHOSEN_ON // max(of_a_unit, 1), group)
 
 
 def units_walked(

@@ -1,6 +1,6 @@
 """Scores of a fit on its test days, of any number of units."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from dgd.errors import InputError
 from dgd.forecasting.predictive import Predictive
 from dgd.large.fitted_units import FittedUnits
 from dgd.panel.panel import Panel
+from dgd.panel.some_units import panel_of_units
 from dgd.scoring.score_sums import ScoreSums
 from dgd.tables.frames import from_polars
 
@@ -34,15 +35,25 @@ def scores(fit: FittedUnits, horizons: Sequence[int] = (1, 3, 7), kind: str | No
                 "leave it out or count more."
             )
         found: list[ScoreSums] = []
-        for part in fit.blocks() if fit.in_blocks else [fit]:
-            predicted = part.predict(origins, horizon).at(-1)
-            sums = _sums(part.panel, origins + horizon, predicted)
+        for some, predicted in _parts(fit, origins, horizon):
+            sums = _sums(some, origins + horizon, predicted.at(-1))
             found = [a.plus(b) for a, b in zip(found, sums, strict=True)] if found else sums
         for seed, one in enumerate(found):
             named = one.over(fit.group.sum).scores(panel.behaviors)
             rows += [(horizon, name, seed, score, len(origins)) for name, score in named.items()]
     columns = ["horizon", "metric", "seed", "score", "origins"]
     return from_polars(pl.DataFrame(rows, schema=columns, orient="row"), kind or panel.kind)
+
+
+def _parts(
+    fit: FittedUnits, origins: np.ndarray, horizon: int
+) -> Iterator[tuple[Panel, Predictive]]:
+    if not fit.in_blocks:
+        yield fit.panel, fit.predict(origins, horizon)
+        return
+    spread = fit.scatter.dispersion(horizon)
+    for units, found in fit.predicted_in_blocks(origins, horizon, fit.panel):
+        yield panel_of_units(fit.panel, units), found.with_dispersion(spread)
 
 
 def _sums(panel: Panel, days: np.ndarray, predicted: Predictive) -> list[ScoreSums]:

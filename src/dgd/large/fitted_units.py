@@ -11,30 +11,34 @@ import numpy as np
 from jaxtyping import Int
 from narwhals.typing import IntoFrame
 
-from dgd.anchoring.anchor import Anchor
 from dgd.errors import InputError
-from dgd.forecasting.guided import GuidedCrowd, GuidedDay
-from dgd.forecasting.pool import Pool
 from dgd.forecasting.predictive import Predictive
-from dgd.forecasting.rollout import expected_path
+from dgd.forecasting.rollout import Led, expected_path
+from dgd.forecasting.scatter import Errors, Scatter
 from dgd.large.all_ahead import AllAhead
 from dgd.large.block_size import is_large, units_at_once
+from dgd.large.filtering import Filtering, carried_of_cohorts
 from dgd.large.refusals import refuse_together, unit_numbers
-from dgd.large.unit_states import states_of_units
 from dgd.learning.runs import Run
 from dgd.model.crowd import Crowd
-from dgd.model.days import Inputs, Prediction
+from dgd.model.days import Inputs
 from dgd.model.feedback.environment import EnvironmentState
 from dgd.model.feedback.feedback import State
 from dgd.model.unit_parameters import crowd_of_units
 from dgd.panel.continuing import repeated_through
 from dgd.panel.features import FeatureMaker
 from dgd.panel.panel import Panel
-from dgd.panel.some_units import blocks_of_units, panel_of_units
+from dgd.panel.sequences import days_ahead
+from dgd.panel.some_units import blocks_of_units, panel_of_units, standing_for_all
 from dgd.panel.split import Split
 from dgd.processes.group import Group
 from dgd.runtime import computing
 from dgd.tables.labels import Label
+
+MEASURED_ON = 200
+"""Units on which the scatter of very many is measured."""
+MOST_KEPT = 4
+"""Answers of the filter that are kept, the latest ones."""
 
 Whole = TypeVar("Whole", bound="FittedUnits")
 
@@ -54,7 +58,6 @@ class FittedUnits(ABC):
     split: Split
     features: FeatureMaker
     runs: tuple[Run, ...]
-    anchor: Anchor | None
     among: Among | None
     group: Group
 
@@ -79,6 +82,10 @@ class FittedUnits(ABC):
     @abstractmethod
     def states(self) -> tuple[State, ...]: ...
 
+    @property
+    @abstractmethod
+    def scatter(self) -> Scatter: ...
+
     def of_units(self: Whole, units: Sequence[Label] | Int[np.ndarray, " some"]) -> Whole:
         """The same fit for some units: its forecasts are those of the whole fit.
 
@@ -101,7 +108,6 @@ class FittedUnits(ABC):
             panel=panel_of_units(self.panel, numbers),
             features=self.features.of_units(numbers),
             runs=runs,
-            anchor=None if self.anchor is None else self.anchor.of_units(numbers),
             among=Among(self, numbers),
         )
         return found
@@ -111,19 +117,9 @@ class FittedUnits(ABC):
         """Whether all units are at hand, but are looked at block by block."""
         return (
             self.among is None
-            and self._can_be_parted
+            and self.crowds[0].innovations is not None
             and (self.panel.everyone is not None or is_large(self.panel))
         )
-
-    @property
-    def _can_be_parted(self) -> bool:
-        known = self.anchor is None or self.anchor.knows_everyone
-        if not known and self.group.count > 1 and self.among is None:
-            raise InputError(
-                f"{len(self.panel.units):,} of {self.panel.together.units:,} units are at hand, "
-                "the others with other processes; save the fit and load the whole of it."
-            )
-        return known
 
     @property
     def _whole(self) -> "FittedUnits":
@@ -135,45 +131,49 @@ class FittedUnits(ABC):
         """What all units are expected to do."""
         return AllAhead(self)
 
-    def blocks(self: Whole) -> Iterator[Whole]:
-        """All units, block by block."""
-        for units in blocks_of_units(len(self.panel.units), units_at_once(self.panel)):
-            yield self.of_units(units)
-
     def whole_panel(self, panel: Panel) -> Panel:
         """The panel of all units that knows as much of the future as that of some."""
         return repeated_through(self._whole.panel, len(panel.known_dates))
 
-    def guided_paths(
+    def led_by_all(
         self, panel: Panel, origins: Int[np.ndarray, " origin"], horizon: int
-    ) -> list[Prediction]:
-        """The expected path of each seed, led by what all units are expected to do."""
-        ahead = self.ahead(panel, origins, horizon)
-        following = self._whole.all_ahead.following(self.whole_panel(panel), origins, horizon)
-        return [
-            expected_path(
-                GuidedCrowd(crowd),
-                self.carried(number, origins),
-                [GuidedDay(day, after) for day, after in zip(ahead, led, strict=True)],
-            )
-            for number, (crowd, led) in enumerate(zip(self.crowds, following, strict=True))
-        ]
-
-    def level(
-        self, panel: Panel, origins: Int[np.ndarray, " origin"], horizon: int
-    ) -> np.ndarray | None:
-        """What moves forecasts of cells to that of everyone's arrivals, where some are at hand."""
+    ) -> Sequence[Led] | None:
+        """What all units are expected to lead the cohorts of some to, of every crowd and step."""
         if self.among is None:
             return None
-        return self._whole.all_ahead.level(self.whole_panel(panel), origins, horizon)
+        return self._whole.all_ahead.following(self.whole_panel(panel), origins, horizon)
+
+    def predicted_in_blocks(
+        self, origins: Int[np.ndarray, " origin"], horizon: int, panel: Panel
+    ) -> Iterator[tuple[Int[np.ndarray, " some"], Predictive]]:
+        """What `predict` says of all units, one block of them after another."""
+        everyone = np.arange(len(self.panel.units))
+        with computing():
+            led = self.all_ahead.following(panel, origins, horizon)
+            first = [self.state_of(n, everyone, origins) for n in range(len(self.crowds))]
+        for units in blocks_of_units(len(everyone), units_at_once(panel)):
+            with computing():
+                some, maker = panel_of_units(panel, units), self.features.of_units(units)
+                ahead = days_ahead(some, maker, origins, horizon)
+                paths = [
+                    expected_path(
+                        crowd_of_units(crowd, jnp.asarray(units)),
+                        crowd.state_of_units(state, units),
+                        ahead,
+                        of_cohorts,
+                    )
+                    for crowd, state, of_cohorts in zip(self.crowds, first, led, strict=True)
+                ]
+                arrivals = np.stack([np.asarray(path.arrivals) for path in paths])
+                patterns = np.stack([np.asarray(path.patterns) for path in paths])
+            yield units, Predictive(arrivals, np.moveaxis(patterns, 2, -1))
 
     def predict_in_blocks(
         self, origins: Int[np.ndarray, " origin"], horizon: int, panel: Panel
     ) -> Predictive:
-        """What `predict` says of all units, one block after another."""
+        """The same of all units together."""
         refuse_together(panel, len(self.runs) * len(origins) * horizon)
-        whole = self if panel is self.panel else self.knowing(panel)
-        found = [part.predict(origins, horizon) for part in whole.blocks()]
+        found = [one for _, one in self.predicted_in_blocks(origins, horizon, panel)]
         return replace(
             found[0],
             arrivals=np.concatenate([one.arrivals for one in found], 3),
@@ -190,19 +190,50 @@ class FittedUnits(ABC):
             found, arrivals=found.arrivals[:, :, :, units], patterns=found.patterns[:, :, :, units]
         )
 
-    def pool_in_blocks(
-        self, origins: Int[np.ndarray, " origin"], horizon: int, panel: Panel
-    ) -> Pool:
-        """The forecast as it stands, to draw around: what all units are expected to do is taken
-        for what they will do, and seeds for one."""
-        mean = self.predict(origins, horizon, panel).averaged()
-        nothing = np.zeros(horizon)
-        return Pool(mean.arrivals[0], mean.patterns[0], nothing, nothing)
+    def state_of(
+        self, number: int, units: Int[np.ndarray, " some"], origins: Int[np.ndarray, " origin"]
+    ) -> State:
+        """What some of the units of the crowd of that `number` carry into the day after each
+        origin."""
+        crowd = self.crowds[number]
+        if not self.in_blocks:
+            return crowd.state_of_units(self.carried(number, origins), units)
+        key = (number, units.tobytes(), origins.tobytes())
+        if key not in self._kept:
+            while len(self._kept) >= MOST_KEPT * len(self.crowds):
+                self._kept.pop(next(iter(self._kept)))
+            self._kept[key] = self._filtering(crowd).kept(units, (origins + 1).tolist())
+        return self._kept[key]
+
+    def measured_scatter(self) -> Scatter:
+        """How far days scatter around forecasts, measured on some units that stand for all."""
+        units = standing_for_all(self.panel, MEASURED_ON, self.group)
+        # a process that has none of them asks for forecasts too, for the others wait
+        some: Any = self.of_units(units if len(units) else np.zeros(1, np.int64))
+        found = some.hindsight.errors(some.expected)
+        if self.group.count == 1:
+            return Scatter.measured(found)
+
+        def joined(own: np.ndarray) -> np.ndarray:
+            parts = self.group.every(np.ascontiguousarray(own[:, : len(units)]))
+            return np.concatenate(parts, 1)
+
+        errors = {step: Errors(*map(joined, one)) for step, one in found.items()}
+        return Scatter.measured(errors)
+
+    @cached_property
+    def _kept(self) -> dict[tuple[int, bytes, bytes], State]:
+        return {}
+
+    def _filtering(self, crowd: Crowd) -> Filtering:
+        block = units_at_once(self.panel)
+        return Filtering(crowd, self.panel, self.features, self.split.first, block, self.group)
 
     def knowing(self: Whole, panel: Panel) -> Whole:
         """The same fit with a panel that knows more of the future; what was counted is the same."""
         found: Any = replace(self, panel=panel)  # type: ignore[type-var]
-        found.__dict__["states"] = self.states
+        for name in ("states", "_kept"):
+            found.__dict__[name] = getattr(self, name)
         return found
 
     def knowing_more(self: Whole, effort: IntoFrame | None, features: IntoFrame | None) -> Whole:
@@ -215,22 +246,22 @@ class FittedUnits(ABC):
         return more.of_units(self.among.units)  # type: ignore[return-value]
 
     def states_in_blocks(self) -> tuple[State, ...]:
-        """States of all units, or of some among all."""
+        """States of some units among all; of all of very many, what their cohorts carry."""
         if self.among is None:
             with computing():
-                most = units_at_once(self.panel)
-                return states_of_units(
-                    self.crowds, self.panel, self.features, self.split.first, most, self.group
-                )
+                return tuple(self._of_cohorts(crowd) for crowd in self.crowds)
         whole, units = self._among
-        here = jnp.asarray(units)
-        return tuple(
-            State(
-                state.carried,
-                EnvironmentState(state.environment.common, state.environment.unit[:, here]),
-            )
-            for state in whole.states
-        )
+        if not whole.in_blocks:
+            pairs = zip(whole.crowds, whole.states, strict=True)
+            return tuple(crowd.state_of_units(state, units) for crowd, state in pairs)
+        days = np.arange(self.split.first - 1, self.panel.days)
+        with computing():
+            return tuple(whole.state_of(n, units, days) for n in range(len(self.crowds)))
+
+    def _of_cohorts(self, crowd: Crowd) -> State:
+        first, days = self.split.first, self.panel.days - self.split.first + 1
+        calm = EnvironmentState(jnp.zeros(days), jnp.zeros((days, len(self.panel.units))))
+        return State(carried_of_cohorts(crowd, self.panel, first), calm)
 
     @property
     def _among(self) -> Among:

@@ -71,10 +71,6 @@ def joined_shards(parts: Sequence[Part]) -> Part:
     labels = [unit for part in parts for unit in part.panel.units]
     order = np.array(sorted(range(len(labels)), key=lambda at: labels[at]))
     first = parts[0]
-    anchor = first.anchor
-    if anchor is not None and anchor.arrivals is not None:
-        reach = _together([_cells(p.anchor.arrivals.reach, p.panel) for p in parts], order)
-        anchor = replace(anchor, arrivals=replace(anchor.arrivals, reach=reach.ravel()))
     with computing():
         runs = [_run([p.runs[n] for p in parts], order) for n in range(len(first.runs))]
     found: Part = replace(
@@ -82,35 +78,13 @@ def joined_shards(parts: Sequence[Part]) -> Part:
         panel=_panel([part.panel for part in parts], order),
         features=_maker([part.features for part in parts], order),
         runs=tuple(runs),
-        anchor=anchor,
         group=ALONE,
     )
     return found
 
 
-def gathered(fit: Part) -> Part:
-    """The fit of all processes' units, at every process; for panels that each can hold."""
-    group = fit.group
-    facts, tensors = fit.whole()
-    every = group.every([facts, sorted(tensors)])
-    found = [dict.fromkeys(names) for _, names in every]
-    for name in sorted({name for _, names in every for name in names}):
-        arrays = group.every(np.asarray(tensors.get(name, np.zeros(0))))
-        for part, array in zip(found, arrays, strict=True):
-            if name in part:
-                part[name] = array
-    kind = type(fit)
-    return joined_shards(
-        [kind.restored(about, part) for (about, _), part in zip(every, found, strict=True)]
-    )
-
-
 def _name(number: int) -> str:
     return f"shard-{number:05}.dgd"
-
-
-def _cells(reach: np.ndarray, panel: Panel) -> np.ndarray:
-    return reach.reshape(len(panel.units), len(panel.cohorts))
 
 
 def _together(parts: Sequence[np.ndarray], order: np.ndarray, axis: int = 0) -> np.ndarray:

@@ -19,9 +19,10 @@ from dgd.model.population.named import POPULATIONS
 from dgd.model.readout import READOUTS
 from dgd.model.response import Response
 from dgd.model.shape import Shape
-from dgd.panel.features import FeatureMaker, season_places
+from dgd.panel.features import FeatureMaker, learned_places
 from dgd.panel.panel import Panel
 from dgd.panel.sequences import recorded_days, recorded_events
+from dgd.panel.split import Split
 
 RECORDED: dict[str, Callable[..., tuple[Inputs, Outcomes]]] = {
     "counts": recorded_days,
@@ -30,8 +31,10 @@ RECORDED: dict[str, Callable[..., tuple[Inputs, Outcomes]]] = {
 """How days are read for each kind of supervision."""
 
 
-def shape_of(settings: Settings, panel: Panel, maker: FeatureMaker) -> Shape:
-    """The lengths of all axes of a model of `panel`."""
+def shape_of(settings: Settings, panel: Panel, split: Split, maker: FeatureMaker) -> Shape:
+    """The lengths of all axes of a model of `panel`; units first seen after the fit are not those
+    that levels were told apart by."""
+    newcomers = 0 if panel.since is None else int((panel.since > 0).sum())
     return Shape(
         units=len(panel.units),
         cohorts=len(panel.cohorts),
@@ -41,7 +44,8 @@ def shape_of(settings: Settings, panel: Panel, maker: FeatureMaker) -> Shape:
         dim=settings.dim,
         nodes=settings.nodes,
         contexts=maker.context_scaling.center.size,
-        places=season_places(panel),
+        places=learned_places(panel, split.validation_stop),
+        everyone=panel.together.units - newcomers,
     )
 
 

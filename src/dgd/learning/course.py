@@ -9,7 +9,6 @@ from jaxtyping import Array, Float, Int, PyTree
 
 from dgd.learning.checkpoints import Checkpoint
 from dgd.learning.runs import REASONS, RUNNING
-from dgd.processes.group import ALONE, Group
 
 PARTS = 4
 """A checkpoint's interval is at least so many times what is computed in one go, unless an epoch
@@ -39,19 +38,15 @@ class Standing(NamedTuple):
 class Course:
     """One run from its first carry on, or from where a checkpoint has it."""
 
-    def __init__(
-        self, name: str, first: Carry, checkpoint: Checkpoint | None, group: Group = ALONE
-    ) -> None:
+    def __init__(self, name: str, first: Carry, checkpoint: Checkpoint | None) -> None:
         self.name = name
         self.carry = first
         self.checkpoint = checkpoint
-        self.group = group
         self.parts = [(np.zeros(0), np.zeros(0))]
         self.seconds = float("inf")
         """How long an epoch takes; not known yet."""
         self.began = monotonic()
         self.saved = True
-        self.saves = 0
         if checkpoint is not None:
             self._restore(checkpoint)
 
@@ -76,7 +71,7 @@ class Course:
             return most
         self.began = monotonic()
         affordable = self.checkpoint.seconds / PARTS / max(self.seconds, 1e-9)
-        return self._agreed(min(most, self.epoch + max(1, int(min(epochs, affordable))) - 1))
+        return min(most, self.epoch + max(1, int(min(epochs, affordable))) - 1)
 
     def went(self, carry: Carry, losses: tuple[Array, Array]) -> None:
         """Take what the next epochs made of the run, and save it where that is due."""
@@ -85,44 +80,21 @@ class Course:
         self.carry, self.saved = carry, False
         took = monotonic() - self.began
         self.seconds = took / max(done, 1)
-        if self.checkpoint is not None:
-            due = self.checkpoint.due(self._saved_as, ahead=took)
-            if self._agreed(int(due)):
-                self.rest()
+        if self.checkpoint is not None and self.checkpoint.due(self.name, ahead=took):
+            self.rest()
 
     def rest(self) -> None:
         """Save where the run stands, unless that is saved."""
         if self.checkpoint is not None and not self.saved:
-            self.checkpoint.save(self._saved_as, self.standing)
-            self.saves += 1
+            self.checkpoint.save(self.name, self.standing)
             self.saved = True
 
-    def _agreed(self, said: int) -> int:
-        """What the first process says: clocks differ, and all must do the same."""
-        return said if self.group.count == 1 else int(self.group.every(said)[0])
-
-    @property
-    def _saved_as(self) -> str:
-        """Processes keep their last two standings: one may be killed before the others save."""
-        return self.name if self.group.count == 1 else f"{self.name}, {'ab'[self.saves % 2]}"
-
     def _restore(self, checkpoint: Checkpoint) -> None:
-        """Go on from the last standing that all processes have."""
-        found = []
-        for _ in range(min(self.group.count, 2)):
-            kept = checkpoint.restored(self._saved_as, Standing(self.carry, *self.parts[0]))
-            found.append(None if kept is None else self._checked(checkpoint, kept[0]))
-            self.saves += 1
-        epochs = [0 if kept is None else int(kept.carry.epoch) for kept in found]
-        everywhere = self.group.every(epochs)
-        common = [epoch for epoch in epochs if epoch and all(epoch in has for has in everywhere)]
-        self.saves = 0
-        if not common:
+        """Go on from where the run stood."""
+        kept = checkpoint.restored(self.name, Standing(self.carry, *self.parts[0]))
+        if kept is None:
             return
-        number = epochs.index(max(common))
-        standing = found[number]
-        assert standing is not None
-        self.saves = number + 1
+        standing = self._checked(checkpoint, kept[0])
         self.carry = standing.carry
         self.parts = [(standing.train_objective, standing.validation_objective)]
 

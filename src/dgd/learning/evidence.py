@@ -81,8 +81,10 @@ def _without_parts(crowd: Crowd) -> Iterator[tuple[str, Crowd]]:
         yield "effort", replace(crowd, effort=replace(crowd.effort, raw_elasticity=unmoved))
     if crowd.innovations is None:
         return
-    patterns = crowd.innovations.patterns
+    patterns, followed = crowd.innovations.patterns, crowd.innovations.followed
     for number, level in enumerate(patterns.levels):
+        without = replace(crowd.innovations, followed=followed.at[number].set(0.0))
+        yield f"innovations of arrivals: {LEVELS[level]}", replace(crowd, innovations=without)
         still = {
             name: getattr(patterns, name).at[number].set(NOTHING)
             for name in ("first", "walk", "quick", "season")

@@ -98,7 +98,7 @@ class FittedCrowds(ABC):
             )
             of_seeds = []
             for number, crowd in enumerate(crowds):
-                learned = self.settings.spread == "learned"
+                learned = self.settings.innovations == "learned"
                 r = measured_dispersion(crowd, *days) if learned else given
                 own = len(range(number, draws, len(crowds)))
                 middle = center(crowd, *days, r)

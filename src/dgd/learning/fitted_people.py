@@ -59,7 +59,8 @@ class FittedPeople(FittedCrowds):
         the gain's standard error over days.
 
         Parts are the heterogeneity of people, each state that is carried, the answer to effort
-        where effort varied, and each level of the innovations of joint patterns.
+        where effort varied, and each level of the innovations of arrivals and of joint patterns.
+        Of very many units some are asked.
         """
         with computing():
             inputs, outcomes = recorded_events(

@@ -17,7 +17,6 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 import optax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, Int, PyTree
@@ -25,8 +24,6 @@ from jaxtyping import Array, Bool, Float, Int, PyTree
 from dgd.learning.checkpoints import Checkpoint
 from dgd.learning.course import Carry, Course
 from dgd.learning.runs import DIVERGED, INTERRUPTED, PATIENT, REASONS, RUNNING, Run
-from dgd.learning.spread import Spread, all_finite, clipped_over_units, gradient_over_units
-from dgd.processes.group import ALONE
 from dgd.runtime import computing
 
 EPOCHS_PER_CHUNK = 20
@@ -35,10 +32,6 @@ Made = TypeVar("Made")
 
 Progress: TypeAlias = Callable[[int, int, float], None]
 """Told (seed, epochs done, best validation objective) now and then."""
-
-
-OwnParameters: TypeAlias = Bool[np.ndarray, " parameter"] | None
-"""Which parameters belong to a process's own units, where there are several processes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,11 +48,9 @@ class Optimizer:
         """As `settings` that have these four among them say."""
         return Optimizer(**{each.name: getattr(settings, each.name) for each in fields(Optimizer)})
 
-    def transformation(self, own: OwnParameters = None) -> optax.GradientTransformation:
-        """Adam on clipped gradients, of parameters of which some are `own` units'."""
+    def transformation(self) -> optax.GradientTransformation:
+        """Adam on clipped gradients."""
         clip = optax.clip_by_global_norm(self.clip_norm)
-        if own is not None:
-            clip = clipped_over_units(self.clip_norm, own)
         return optax.chain(clip, optax.adam(self.learning_rate))
 
 
@@ -118,7 +109,6 @@ def train_attempts(
     progress: Progress | None = None,
     keep_on_interrupt: bool = False,
     checkpoint: Checkpoint | None = None,
-    spread: Spread | None = None,
 ) -> list[Run]:
     """Make every attempt, side by side, and return the runs in order.
 
@@ -127,20 +117,18 @@ def train_attempts(
     where it began. Ctrl-C stops after the chunk under way; with
     `keep_on_interrupt` the best parameters so far are returned. With a
     `checkpoint` every run begins where it was saved, and is saved when it is
-    due, stopped or done. Where the units are `spread` over processes, attempts
-    are made one after another, on all processes at once.
+    due, stopped or done.
     """
     vectors = [ravel_pytree(attempt.parameters) for attempt in attempts]
     unravel = vectors[0][1]
     carries = [_first(vector, optimizer) for vector, _ in vectors]
-    spread = Spread(ALONE) if spread is None else spread
     limits = Limits(jnp.asarray(optimizer.epochs), jnp.asarray(optimizer.patience))
     courses = [
-        Course(attempt.name, carry, checkpoint, spread.group)
+        Course(attempt.name, carry, checkpoint)
         for attempt, carry in zip(attempts, carries, strict=True)
     ]
-    chunk = partial(_chunk, partial(_flat_loss, loss, unravel), optimizer, spread.own)
-    compiled = spread.compiled(chunk, carries[0], attempts[0].data, limits)
+    chunk = partial(_chunk, partial(_flat_loss, loss, unravel), optimizer)
+    compiled = jax.jit(chunk).lower(carries[0], attempts[0].data, limits).compile()
     stop = threading.Event()
     runs = made_side_by_side(
         [
@@ -149,7 +137,6 @@ def train_attempts(
         ],
         stop,
         keep_on_interrupt,
-        one_by_one=spread.group.count > 1,
     )
     if checkpoint is not None and not any(run.reason == INTERRUPTED for run in runs):
         checkpoint.finish()
@@ -160,15 +147,13 @@ def made_side_by_side(
     makers: Sequence[Callable[[], Made]],
     stop: threading.Event,
     keep_on_interrupt: bool,
-    one_by_one: bool = False,
 ) -> list[Made]:
     """What each of the `makers` makes, in threads that hear `stop`.
 
-    Ctrl-C sets it; with `keep_on_interrupt` what they have made by then is returned. Processes
-    that work together must do the same in the same order: one by one.
+    Ctrl-C sets it; with `keep_on_interrupt` what they have made by then is returned.
     """
     tasks = [Task(make) for make in makers]
-    workers = 1 if one_by_one else min(len(tasks), cpu_count() or 1)
+    workers = min(len(tasks), cpu_count() or 1)
     with ThreadPoolExecutor(workers, thread_name_prefix="dgd-seed") as pool:
         try:
             _hand_out(tasks, pool)
@@ -276,7 +261,6 @@ def _flat_loss(
 def _chunk(
     loss: Loss,
     optimizer: Optimizer,
-    own: OwnParameters,
     carry: Carry,
     data: PyTree,
     limits: Limits,
@@ -288,7 +272,7 @@ def _chunk(
         going = (carry.status == RUNNING) & (carry.epoch <= limits.epochs)
         return jax.lax.cond(
             going,
-            lambda c: _epoch(loss, optimizer, own, c, data, limits.patience),
+            lambda c: _epoch(loss, optimizer, c, data, limits.patience),
             lambda c: (c, nothing),
             carry,
         )
@@ -299,18 +283,17 @@ def _chunk(
 def _epoch(
     loss: Loss,
     optimizer: Optimizer,
-    own: OwnParameters,
     carry: Carry,
     data: PyTree,
     patience: Int[Array, ""],
 ) -> tuple[Carry, tuple[Array, Array]]:
     """Score the parameters as they stand, remember the best, then take one step."""
-    (value, validation), here = jax.value_and_grad(loss, has_aux=True)(carry.parameters, data)
-    gradient = gradient_over_units(here, own)
-    finite: Bool[Array, ""] = jnp.isfinite(value) & jnp.isfinite(validation) & all_finite(gradient)
+    (value, validation), gradient = jax.value_and_grad(loss, has_aux=True)(carry.parameters, data)
+    fine: Bool[Array, ""] = jnp.isfinite(gradient).all()
+    finite = jnp.isfinite(value) & jnp.isfinite(validation) & fine
     better = finite & (validation < carry.best_objective)
     best_epoch = jnp.where(better, carry.epoch, carry.best_epoch)
-    update, moments = optimizer.transformation(own).update(gradient, carry.moments)
+    update, moments = optimizer.transformation().update(gradient, carry.moments)
     waited = carry.epoch - best_epoch >= patience
     following = Carry(
         parameters=optax.apply_updates(carry.parameters, update),

@@ -50,7 +50,7 @@ class Objective:
         days = len(outcomes.arrivals)
         if self.expected_weight and days > 1:
             following = outcomes.between(1, None)
-            nodes, expected = expect_next(crowd, sweep, inputs)
+            nodes, expected = expect_next(crowd, sweep, inputs, outcomes.times)
             told = crowd.log_likelihood(nodes, expected, following)
             free = self.daily(expected, following, told).sum()
             total = total + self.expected_weight * free
@@ -68,7 +68,7 @@ class Objective:
         total = jnp.where(trained, daily, 0.0).sum()
         if self.expected_weight:
             following = outcomes.between(1, None)
-            nodes, expected = expect_next(crowd, sweep, inputs)
+            nodes, expected = expect_next(crowd, sweep, inputs, outcomes.times)
             free = self.daily(expected, following, crowd.log_likelihood(nodes, expected, following))
             total = total + self.expected_weight * jnp.where(trained[1:], free, 0.0).sum()
         value = total / trained.sum() + self.penalty_weight * self.penalty(crowd)

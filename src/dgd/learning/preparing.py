@@ -31,11 +31,13 @@ def prepared(
     validation_end: Moment,
     warmup_end: Moment | None,
     group: Group = ALONE,
+    *,
+    alike: bool = False,
 ) -> tuple[Panel, Split, FeatureMaker]:
     """The panel with sizes that fit, the days of each range, and how features are made; its units
     may be spread over the processes of a `group`."""
     split = Split.of(panel, train_end, validation_end, warmup_end)
-    panel = fitting_sizes(panel, split)
+    panel = fitting_sizes(panel, split, alike=alike)
     rates = reference_rates(panel, split.warmup)
     made = (rates, settings.calendar, settings.summary_retention, settings.summaries)
     if held_at_once(panel, group):

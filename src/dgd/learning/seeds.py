@@ -14,7 +14,6 @@ from dgd.learning.checkpoints import Checkpoint
 from dgd.learning.loop import Attempt, Loss, Optimizer, Progress, train_attempts
 from dgd.learning.progress import telling
 from dgd.learning.runs import LARGEST_SEED, Run
-from dgd.learning.spread import Spread
 
 
 def checked_seeds(seeds: Sequence[int]) -> list[int]:
@@ -50,7 +49,6 @@ def best_runs(
     progress: Progress | bool | None,
     keep_on_interrupt: bool,
     checkpoint: Checkpoint | None = None,
-    spread: Spread | None = None,
 ) -> tuple[Run, ...]:
     """Make every attempt and keep, of each seed, the run that validates best.
 
@@ -59,9 +57,7 @@ def best_runs(
     """
     seeds = list(dict.fromkeys(attempt.seed for attempt in attempts))
     with telling(progress, seeds, optimizer.epochs) as tell:
-        made = train_attempts(
-            attempts, loss, optimizer, tell, keep_on_interrupt, checkpoint, spread
-        )
+        made = train_attempts(attempts, loss, optimizer, tell, keep_on_interrupt, checkpoint)
     return best_of_each(
         replace(run, parameters=eqx.combine(run.parameters, attempt.data.fixed))
         for run, attempt in zip(made, attempts, strict=True)

@@ -17,12 +17,11 @@ from dgd.learning.setting_checks import (
     check_settings,
     refuse_costly_population,
 )
-from dgd.learning.starts import STARTS
 from dgd.model.context import CONTEXTS
 from dgd.model.feedback.feedback import FEEDBACKS
 from dgd.model.population.named import POPULATIONS
 from dgd.model.readout import READOUTS
-from dgd.panel.features import DAYS_TO_LEARN_WEEKDAYS, SUMMARIES
+from dgd.panel.features import SUMMARIES
 
 _CHOICES = {
     "population": tuple(POPULATIONS),
@@ -30,16 +29,9 @@ _CHOICES = {
     "readout": tuple(READOUTS),
     "supervision": tuple(CONTEXTS),
     "effort_response": tuple(EFFORT_RESPONSES),
-    "start": ("best", *STARTS),
+    "start": ("best", "warmup", "training"),
     "calendar": ("auto", "weekday", "hour", "weekday and hour", "none"),
     "summaries": ("auto", *SUMMARIES),
-    "anchor": ("history", "none"),
-    "tilts": ("both", "shared", "swings", "weekdays", "none"),
-    "arrival_anchor": ("smoothers", "means", "none"),
-    "departures": ("weighed", "none"),
-    "spread": ("learned", "given"),
-    "training": ("auto", "exact", "stochastic"),
-    "unit_effects": ("auto", "free"),
     "innovations": ("auto", "learned", "none"),
 }
 _LIMITS: Limits = {
@@ -77,9 +69,10 @@ class Settings(ByName):
         effort_response: "learned", arrivals rise with effort as they did in training, by an
             elasticity of each cohort; in proportion where its effort never varied;
             "proportional", one to one, as in the paper.
-        start: "warmup" starts from warm-up rates, as the paper does; "training" from mean
-            arrivals of the training days and a pooled logistic fit of the patterns; "best"
-            trains from both and keeps, for every seed, the one that validates better.
+        start: where training starts without innovations: "warmup", from warm-up rates, as the
+            paper does; "training", from mean arrivals of the training days and a pooled logistic
+            fit of the patterns; "best" trains from both and keeps, for every seed, the one that
+            validates better. With innovations everybody starts alike.
         calendar: "auto" gives weekday effects where training holds at least two weeks, and leaves
             them to innovations where these are learned.
         summaries: "history" gives exponential averages of what was counted before as
@@ -89,33 +82,16 @@ class Settings(ByName):
         initial_scale: standard deviation of every component at the start.
         epochs, learning_rate, clip_norm, patience: of Adam and early stopping.
         count_weight, expected_weight, penalty_weight: alpha, beta and lambda_R.
-        dispersion: r of the negative-binomial working likelihood.
+        dispersion: r of the negative-binomial working likelihood; without innovations that of
+            forecasts too, which otherwise scatter as they did around past ones.
         behavior_penalty, calendar_penalty: how many times harder the regulariser holds
             the behaviour head's feature, memory, fatigue and environment effects, and the
             arrival head's feature effects, than the other coefficients.
-        anchor: "history", forecasts of joint patterns start from what each cell has shown,
-            smoothed and drawn to its cohort, its unit and all; "none", from the model alone.
-        tilts: which movements of behaviour the anchor follows, of cohorts and of units and cells
-            by themselves: "swings" from day to day, "weekdays", "both" or "none"; "shared", both,
-            but only what cohorts share.
-        arrival_anchor: "smoothers", forecasts of arrivals start from levels, weekday profiles and
-            medians that follow the days, and from deviations that fade; "means", without
-            medians and deviations; "none", from the model alone.
-        departures: "weighed", the model joins its anchors by the share it earns on the
-            validation days, in joint patterns by a tenth at least unless that did harm there;
-            "none", forecasts are the anchors alone.
-        training: "exact", every step sees all units; "stochastic", random blocks of them, where
-            units are many; "auto", the latter from thousands of units on.
-        unit_effects: "auto", what units have of their own is drawn to what all units are like
-            where there are at least 30, as strongly as these are alike; "free", never.
         innovations: "learned", levels, swings and seasonal effects of all cells, units, cohorts
             and single cells correct what the rest of the model did not expect of arrivals and
-            joint patterns, and nothing else anchors forecasts (`model/innovations.py`); "none",
-            only the arrival environment is corrected, as in the paper; "auto", the former for
-            counts of fewer than 30 units with at least two weeks before the test days: on fewer
-            no profile of the week can be told from a trend.
-        spread: "learned", arrivals scatter around a forecast as they did around past ones of
-            the same cohort; "given", by `dispersion`.
+            joint patterns, and nobody has a level beside them (`model/innovations.py`); "none",
+            only the arrival environment is corrected, as in the paper; "auto", the former where
+            supervision is by counts.
     """
 
     components: int = 2
@@ -141,13 +117,6 @@ class Settings(ByName):
     dispersion: float = 50.0
     behavior_penalty: float = 3000.0
     calendar_penalty: float = 1.0
-    anchor: str = "history"
-    tilts: str = "both"
-    arrival_anchor: str = "smoothers"
-    departures: str = "weighed"
-    spread: str = "learned"
-    training: str = "auto"
-    unit_effects: str = "auto"
     innovations: str = "auto"
 
     def __post_init__(self) -> None:
@@ -159,22 +128,17 @@ class Settings(ByName):
                 '"events"; choose supervision "counts" or innovations "none".'
             )
 
-    def resolved(self, *, many_units: bool, days: int) -> dict[str, Any]:
-        """Every setting with what "auto" means for a panel of few or of many units, of which so
-        many days come before the test days."""
+    def resolved(self) -> dict[str, Any]:
+        """Every setting with what "auto" means."""
         wanted = self.innovations
         if wanted == "auto":
-            few = many_units or self.supervision == "events" or days < DAYS_TO_LEARN_WEEKDAYS
-            wanted = "none" if few else "learned"
+            wanted = "none" if self.supervision == "events" else "learned"
+        learned = wanted == "learned"
         changed: dict[str, Any] = {"innovations": wanted}
-        if wanted == "learned":
-            changed |= {"anchor": "none", "arrival_anchor": "none"}
-            if self.calendar == "auto":
-                changed["calendar"] = "none"
-            if self.start == "best":
-                changed["start"] = "training"
+        if learned and self.calendar == "auto":
+            changed["calendar"] = "none"
         if self.summaries == "auto":
-            changed["summaries"] = "none" if wanted == "learned" else "history"
+            changed["summaries"] = "none" if learned else "history"
         return {**self.as_dict(), **changed}
 
     @property
@@ -195,7 +159,9 @@ class Settings(ByName):
     @property
     def starts(self) -> tuple[str, ...]:
         """The places that each seed is trained from."""
-        return tuple(STARTS) if self.start == "best" else (self.start,)
+        if self.innovations == "learned":
+            return ("alike",)
+        return ("warmup", "training") if self.start == "best" else (self.start,)
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -208,12 +174,7 @@ PAPER: dict[str, Any] = {
     "epochs": 120,
     "patience": 20,
     "behavior_penalty": 1.0,
-    "anchor": "none",
-    "arrival_anchor": "none",
     "summaries": "history",
     "innovations": "none",
 }
 """Where the paper's choices differ from the library's."""
-
-ANCHORING = ("anchor", "tilts", "arrival_anchor", "departures", "spread")
-"""What is decided after training: what forecasts start from, and how arrivals scatter."""

@@ -2,7 +2,8 @@
 
 The log-intensity of contact lies between -16 and 10. Where a panel was made without
 sizes, cells with many arrivals take their mean arrivals for their size, so that intensities
-are near one; only proportions of sizes matter to everything else. Sizes that were given are
+are near one; only proportions of sizes matter to everything else. With innovations all cells have
+the same size instead, for their levels are found day by day. Sizes that were given are
 kept, and refused where the counts lie beyond what they allow.
 """
 
@@ -13,7 +14,6 @@ import numpy as np
 from jaxtyping import Float
 
 from dgd.errors import InputError, few
-from dgd.learning.unit_prior import MANY_UNITS
 from dgd.model.arrival import LOG_INTENSITY_RANGE
 from dgd.panel.panel import Panel
 from dgd.panel.split import Split, mean_per_period
@@ -24,19 +24,36 @@ MARGIN = 1.0
 """How far inside the range of log-intensities the mean of a cell must lie."""
 
 
-def fitting_sizes(panel: Panel, split: Split) -> Panel:
-    """The panel with sizes that its training counts can be expressed with."""
+def fitting_sizes(panel: Panel, split: Split, *, alike: bool = False) -> Panel:
+    """The panel with sizes that its training counts can be expressed with.
+
+    Where cells start `alike` and innovations find their levels, those without a size all have the
+    same one, and no level lies out of reach.
+    """
     if not panel.sized:
-        mean = np.maximum(
-            mean_per_period(panel.arrivals, split.warmup),
-            mean_per_period(panel.arrivals, split.train),
-        )
-        own = np.where(mean > MANY, mean, 1.0)
+        own = _common_size(panel, split) if alike else _own_sizes(panel, split)
         panel = replace(panel, size=np.broadcast_to(own, panel.size.shape).copy())
+        if alike:
+            return panel
     _refuse_unreachable(panel, split)
-    _warn_of_peaks(panel, split)
-    _warn_of_newcomers(panel, split)
+    if not alike:
+        _warn_of_peaks(panel, split)
+        _warn_of_newcomers(panel, split)
     return panel
+
+
+def _own_sizes(panel: Panel, split: Split) -> Float[np.ndarray, "unit cohort"]:
+    mean = np.maximum(
+        mean_per_period(panel.arrivals, split.warmup),
+        mean_per_period(panel.arrivals, split.train),
+    )
+    return np.where(mean > MANY, mean, 1.0)
+
+
+def _common_size(panel: Panel, split: Split) -> float:
+    """Mean arrivals of a cell of all units, wherever they are."""
+    everyone = panel.together
+    return max(1.0, float(everyone.arrivals[split.train].mean()) / everyone.units)
 
 
 def _log_rates(arrivals: np.ndarray, people: np.ndarray) -> Float[np.ndarray, "*cell"]:
@@ -84,12 +101,10 @@ def _warn_of_peaks(panel: Panel, split: Split) -> None:
 
 
 def _warn_of_newcomers(panel: Panel, split: Split) -> None:
-    """Say which units and cohorts the training days know nothing of; among many, a unit is what
-    units are like until its counts say more."""
+    """Say which units and cohorts the training days know nothing of."""
     arrivals = panel.arrivals[split.train].sum(0)
-    told = [("cohort", panel.cohorts, panel.together.arrivals[split.train].sum(0))]
-    if panel.together.units < MANY_UNITS:
-        told.insert(0, ("unit", panel.units, arrivals.sum(1)))
+    of_cohorts = panel.together.arrivals[split.train].sum(0)
+    told = [("unit", panel.units, arrivals.sum(1)), ("cohort", panel.cohorts, of_cohorts)]
     for what, labels, seen in told:
         unseen = [label for label, number in zip(labels, seen, strict=True) if number == 0]
         if unseen:

@@ -1,8 +1,10 @@
 """Where training starts: what is measured beforehand.
 
-The paper starts from warm-up rates. The library's own start stands where the
-simple baselines already are: mean arrivals of the training days, and cohort
-intercepts and within-arrival dependence from a pooled logistic fit.
+The paper starts from warm-up rates. Without innovations the library can also start where the
+simple baselines already are: mean arrivals of the training days, and cohort intercepts and
+within-arrival dependence from a pooled logistic fit. With innovations everybody starts alike:
+levels of units, cohorts and cells are found day by day, and a level that was measured beforehand
+would be counted twice.
 """
 
 from collections.abc import Callable
@@ -106,8 +108,28 @@ def start_from_training(
     return Start(reference, intercept, dependence[below], effort)
 
 
+def start_alike(panel: Panel, split: Split, effort: AbstractEffortResponse = PROPORTIONAL) -> Start:
+    """One rate of arrivals per person and one response for all units and cohorts."""
+    everyone, days = panel.together, split.train
+    arrivals = everyone.arrivals[days].sum()
+    people = people_reached(panel, days, effort)
+    share = people.mean() if people.any() else panel.size[days].sum(0).mean()
+    of_a_cell = (arrivals + 0.5) / (everyone.units * len(panel.cohorts) * share)
+    counts = everyone.patterns[days].sum((0, 1)).astype(np.float64)
+    intercept, dependence = pooled_logistic(counts[None])
+    reference = Reference(
+        log_baseline=jnp.full((len(panel.units), len(panel.cohorts)), np.log(of_a_cell)),
+        rates=jnp.asarray(reference_rates(panel, split.warmup)),
+        size=jnp.asarray(reference_size(panel, split)),
+    )
+    below = np.tril_indices(len(panel.behaviors), -1)
+    same = np.repeat(intercept, len(panel.cohorts), 0)
+    return Start(reference, same, dependence[below], effort)
+
+
 STARTS: dict[str, Callable[[Panel, Split, AbstractEffortResponse], Start]] = {
     "warmup": start_from_warmup,
     "training": start_from_training,
+    "alike": start_alike,
 }
 """Starts by the name a setting gives them."""

@@ -11,7 +11,7 @@ with what the crowd expects as an offset.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -19,21 +19,23 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 from scipy.optimize import minimize
+from scipy.stats import t as student
 
 from dgd.learning.loop import Attempt
 from dgd.learning.objective import Objective
 from dgd.learning.runs import Run
 from dgd.model.crowd import Crowd
 from dgd.model.days import Inputs, Outcomes, Prediction
-from dgd.model.innovations import SETTLING_DAYS, Innovations
+from dgd.model.innovations import SETTLING_DAYS, Innovations, PatternParts
 from dgd.model.sweep import observe
 
-STANDARD_ERRORS = 2.0
-"""By which a trained crowd must be better on the validation days than where it started."""
+CONFIDENCE = 0.995
+"""With which a trained crowd must be better on the validation days than where it started: they
+have chosen its epoch too, so chance is on its side."""
 STEPS = 30
 """Of L-BFGS, at most: the prior leaves the mode near."""
 FURTHEST = 4.0
-"""Prior standard deviations that no logarithm is looked for beyond."""
+"""No logarithm is looked for further from its prior value."""
 PER_EVENT = 1e-3
 """What the log-posterior is multiplied by, so that first steps are short."""
 
@@ -42,25 +44,31 @@ def with_variances(
     runs: Sequence[Run], attempts: Sequence[Attempt], objective: Objective
 ) -> tuple[Run, ...]:
     """The runs with variances found on all of their days. Where what training changed has not
-    shown on the validation days, by two standard errors, crowds are as they started: levels,
-    swings and seasons then explain what there is to explain."""
+    shown on the validation days, by Student's test, crowds are as they started: levels, swings and
+    seasons then explain what there is to explain."""
     first = {attempt.seed: attempt for attempt in attempts}
     inputs, outcomes = attempts[0].data.train
     since = int(attempts[0].data.validation)
-    starts = [eqx.combine(first[run.seed].parameters, first[run.seed].data.fixed) for run in runs]
-    found = [
-        [_walked(objective, crowd, inputs, outcomes) for crowd in (start, run.parameters)]
-        for start, run in zip(starts, runs, strict=True)
-    ]
-    gain = np.mean([np.asarray(one[0].losses - one[1].losses) for one in found], 0)[since:]
-    error = gain.std(ddof=1) / np.sqrt(len(gain)) if len(gain) > 1 else np.inf
-    shown = bool(gain.mean() > STANDARD_ERRORS * error)
-    if not shown:
-        runs = [_taken_back(run, start) for run, start in zip(runs, starts, strict=True)]
-    return tuple(
-        replace(run, parameters=_at_the_mode(run.parameters, one[shown].expected, inputs, outcomes))
-        for run, one in zip(runs, found, strict=True)
-    )
+    settled = []
+    for run in runs:
+        start = eqx.combine(first[run.seed].parameters, first[run.seed].data.fixed)
+        before = _walked(objective, start, inputs, outcomes)
+        after = _walked(objective, run.parameters, inputs, outcomes)
+        shown = _is_gain(np.asarray(before.losses - after.losses)[since:])
+        best, expected = (
+            (run, after.expected) if shown else (_taken_back(run, start), before.expected)
+        )
+        crowd = _at_the_mode(best.parameters, expected, inputs, outcomes)
+        settled.append(replace(best, parameters=crowd))
+    return tuple(settled)
+
+
+def _is_gain(days: Float[np.ndarray, " day"]) -> bool:
+    """Whether the mean over days is above 0 by Student's test."""
+    if len(days) < 2:
+        return False
+    error = days.std(ddof=1) / np.sqrt(len(days))
+    return bool(days.mean() > student.ppf(CONFIDENCE, len(days) - 1) * error)
 
 
 def _taken_back(run: Run, start: Crowd) -> Run:
@@ -89,12 +97,13 @@ def _walked(objective: Objective, crowd: Crowd, inputs: Inputs, outcomes: Outcom
 def _at_the_mode(crowd: Crowd, expected: Prediction, inputs: Inputs, outcomes: Outcomes) -> Crowd:
     """The crowd whose innovations vary as its days say."""
     assert crowd.innovations is not None
-    free, fixed = eqx.partition(crowd.innovations, eqx.is_inexact_array)
+    innovations = crowd.innovations
+    free, fixed = eqx.partition(innovations.patterns, eqx.is_inexact_array)
     start, unravel = ravel_pytree(free)
 
     def target(parameters: np.ndarray) -> tuple[float, np.ndarray]:
-        innovations = eqx.combine(unravel(jnp.asarray(parameters)), fixed)
-        value, slope = _posterior(innovations, expected, inputs.of_season, outcomes)
+        patterns = eqx.combine(unravel(jnp.asarray(parameters)), fixed)
+        value, slope = _posterior(patterns, innovations, expected, inputs.of_season, outcomes)
         return -PER_EVENT * float(value), -PER_EVENT * np.asarray(ravel_pytree(slope)[0])
 
     found = minimize(
@@ -105,18 +114,20 @@ def _at_the_mode(crowd: Crowd, expected: Prediction, inputs: Inputs, outcomes: O
         bounds=[(-FURTHEST, FURTHEST)] * len(start),
         options={"maxiter": STEPS},
     )
-    best: Any = eqx.combine(unravel(jnp.asarray(found.x)), fixed)
-    return eqx.tree_at(lambda whole: whole.innovations, crowd, best)
+    best = eqx.combine(unravel(jnp.asarray(found.x)), fixed)
+    return replace(crowd, innovations=replace(innovations, patterns=best))
 
 
 @eqx.filter_jit
 @eqx.filter_value_and_grad
 def _posterior(
+    patterns: PatternParts,
     innovations: Innovations,
     expected: Prediction,
     season: Float[Array, "date place"],
     outcomes: Outcomes,
 ) -> Float[Array, ""]:
+    innovations = replace(innovations, patterns=patterns)
     told = innovations.pattern_log_likelihood(expected, season, outcomes)
     settled = min(SETTLING_DAYS, len(told) // 3)
     return told[settled:].sum() + innovations.log_prior()

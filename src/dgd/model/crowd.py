@@ -5,13 +5,17 @@ from typing import Any
 
 import equinox as eqx
 import jax
-from jaxtyping import Array, Float, PyTree
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int, PyTree
 
 from dgd.model.arrival import Arrival, clipped
 from dgd.model.context import AbstractContext, SharedContext
 from dgd.model.days import Inputs, Outcomes, Prediction
 from dgd.model.effort import AbstractEffortResponse, Proportional
+from dgd.model.feedback.environment import EnvironmentState
 from dgd.model.feedback.feedback import Feedback, State
+from dgd.model.feedback.signals import Innovation
 from dgd.model.held import Held
 from dgd.model.innovations import Innovations
 from dgd.model.observation import AtNodes, at_nodes, integrate
@@ -136,6 +140,25 @@ class Crowd(eqx.Module):
         if self.innovations is None:
             return following
         return replace(following, innovations=self.innovations.advance(state.of_innovations))
+
+    def led(self, state: State, carried: dict[str, Float[Array, "date cohort ..."]]) -> State:
+        """The state a day later of some units of many: all units together have led to what cohorts
+        carry then, and nothing surprises these."""
+        nothing = Innovation(
+            jnp.zeros_like(state.environment.common), jnp.zeros_like(state.environment.unit)
+        )
+        calm = self.feedback.environment.uncentred(state.environment, nothing)
+        if self.innovations is None:
+            return State(carried, calm)
+        return State(carried, calm, self.innovations.advance(state.of_innovations))
+
+    def state_of_units(self, state: State, units: Int[np.ndarray, " some"]) -> State:
+        """What some of the units meet a day with."""
+        here = jnp.asarray(units)
+        own = EnvironmentState(state.environment.common, state.environment.unit[:, here])
+        if self.innovations is None or state.innovations is None:
+            return State(state.carried, own)
+        return State(state.carried, own, self.innovations.of_units(state.innovations, units))
 
     def who_is_there(self) -> AbstractPopulation:
         """The population that, weighted by arrivals, shows the recorded behaviour."""

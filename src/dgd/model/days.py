@@ -8,7 +8,6 @@ from jaxtyping import Array, Float, Int
 
 from dgd.model import negative_binomial
 from dgd.model.bits import behavior_bits
-from dgd.model.unit_axis import over_units
 
 
 class Inputs(eqx.Module):
@@ -72,18 +71,10 @@ class Prediction(eqx.Module):
 
 
 class CohortTotals(eqx.Module):
-    """What the units of every cohort counted together on each date."""
+    """What all units of every cohort counted on each date."""
 
     arrivals: Float[Array, "date cohort"]
     behaviors: Float[Array, "date cohort behavior"]
-
-    @staticmethod
-    def of(
-        arrivals: Float[Array, "date unit cohort"],
-        behaviors: Float[Array, "date unit cohort behavior"],
-    ) -> "CohortTotals":
-        """Sums over the units at hand, and over those of other processes."""
-        return CohortTotals(over_units(arrivals.sum(1)), over_units(behaviors.sum(1)))
 
     def between(self, start: int, stop: int | None) -> "CohortTotals":
         """The dates from `start` up to, not including, `stop`."""
@@ -115,6 +106,18 @@ class EventGroups(eqx.Module):
         )
 
 
+class Everyone(eqx.Module):
+    """What all units counted, where those at hand are some of them."""
+
+    totals: CohortTotals
+    times: Float[Array, " cohort"]
+    """How many times as many arrivals that is."""
+
+    def between(self, start: int, stop: int | None) -> "Everyone":
+        """The dates from `start` up to, not including, `stop`."""
+        return Everyone(self.totals.between(start, stop), self.times)
+
+
 class Outcomes(eqx.Module):
     """What was recorded on each date."""
 
@@ -128,11 +131,21 @@ class Outcomes(eqx.Module):
     """The part of the negative-binomial log-probability that no parameter moves."""
     events: EventGroups | None = None
     """The same events by their own context, where a model is trained on it."""
+    everyone: Everyone | None = None
 
     @property
     def totals(self) -> CohortTotals:
         """Everything that cohorts counted."""
-        return CohortTotals.of(self.arrivals, self.behaviors)
+        if self.everyone is not None:
+            return self.everyone.totals
+        return CohortTotals(self.arrivals.sum(1), self.behaviors.sum(1))
+
+    @property
+    def times(self) -> Float[Array, " cohort"]:
+        """By what sums over the units at hand are multiplied to be those of all."""
+        if self.everyone is not None:
+            return self.everyone.times
+        return jnp.ones(self.arrivals.shape[-1])
 
     def between(self, start: int, stop: int | None) -> "Outcomes":
         """The dates from `start` up to, not including, `stop`."""
@@ -142,6 +155,7 @@ class Outcomes(eqx.Module):
             self.behaviors[start:stop],
             self.log_count_constant[start:stop],
             None if self.events is None else self.events.between(start, stop),
+            None if self.everyone is None else self.everyone.between(start, stop),
         )
 
     @staticmethod

@@ -22,34 +22,42 @@ seasonal parts stay, quick ones fade. With variances of zero nothing is correcte
 A level is an array over units and cohorts with a single entry along the axes it pools.
 """
 
-from typing import ClassVar, NamedTuple
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from dgd.model.days import Outcomes, Prediction
 from dgd.model.shape import Shape
 
-LEVELS = ("all", "unit", "cohort", "cell")
-POOLED_AXES: tuple[tuple[int, ...], ...] = ((-3, -2), (-2,), (-3,), ())
-"""Axes of (unit, cohort, node) that every level pools."""
+LEVELS = ("all", "cohort", "unit", "cell")
+POOLED_AXES: tuple[tuple[int, ...], ...] = ((-3, -2), (-3,), (-2,), ())
+"""Axes of (unit, cohort, node) that every level pools; those that pool units come first."""
 SETTLING_DAYS = 7
 """First days whose counts set levels and are not scored, where there are three times as many."""
+SMALLEST = 1e-300
 SLIVER = 1e-12
 """No behaviour is less likely than this, nor its absence."""
-PATTERN_SCALE = 1.0
+PATTERN_SCALE = 0.5
 """Prior standard deviation of the logs of the patterns' variances."""
 LOG_COUNTS = (-20.0, 16.0)
 NEWTON_STEPS = 2
+MOST_APART = 20_000
+"""Levels of more cells have no seasons of their own and a slow part for every behaviour instead of
+every node: single cells of so many are counted too rarely to tell more."""
+UNITS = "units"
+"""The axis of processes that units may be spread over."""
 
 LEADS = (0, 2, 6)
 """Days ahead, beside the next, for which the smoothers of arrivals are weighed ..."""
 LEAD_STARTS = (0, 1, 4)
 """... and the days ahead, beside the next, from which on these weights are used."""
-WEIGHT_RETENTION = 0.98
+WEIGHT_RETENTION = 0.96
 """How much of its past errors a smoother is still judged by a day later."""
 LARGEST_ERROR = 2.0
 """Errors count up to so many times the mean error: a closed day says little of a smoother."""
@@ -61,8 +69,8 @@ class LevelState(eqx.Module):
     """Mean and variance of one level's parts of the patterns' logits; its own axes of unit and
     cohort have length one where it pools them."""
 
-    slow: Float[Array, "date unit cohort node"]
-    slow_variance: Float[Array, "date unit cohort node"]
+    slow: Float[Array, "date unit cohort node_or_behavior"]
+    slow_variance: Float[Array, "date unit cohort node_or_behavior"]
     quick: Float[Array, "date unit cohort behavior"]
     quick_variance: Float[Array, "date unit cohort behavior"]
     season: Float[Array, "date place unit cohort behavior"]
@@ -72,7 +80,7 @@ class LevelState(eqx.Module):
 class ArrivalState(eqx.Module):
     """What every smoother adds to log arrivals, and how much each is believed."""
 
-    parts: tuple[Float[Array, "date smoother #unit #cohort part"], ...]
+    parts: tuple[Float[Array, "date smoother #unit #cohort _"], ...]
     """Of every level: slow, quick, then the seasonal effects."""
     weights: Float[Array, "date lead smoother"]
     days_ahead: Float[Array, " date"]
@@ -104,6 +112,54 @@ class Corrections(NamedTuple):
         return Prediction(arrivals, joint(jnp.clip(likely, SLIVER, 1 - SLIVER)))
 
 
+class Told(NamedTuple):
+    """What a day's counts say of a level."""
+
+    score: Float[Array, "unit cohort node"]
+    """R, from where all parts stood at the beginning of the day."""
+    information: Float[Array, "unit cohort node"]
+    """J."""
+
+
+class _Surprise(NamedTuple):
+    """How far a day's counts lie from what was expected of them, cell by cell."""
+
+    score: Float[Array, "unit cohort node"]
+    information: Float[Array, "unit cohort node"]
+    scatter: tuple[Float[Array, "unit cohort node"], ...]
+    """Variance of the day's own shock and of all levels finer than each."""
+
+    @staticmethod
+    def of(
+        parts: "PatternParts",
+        state: tuple[LevelState, ...],
+        offset: Float[Array, "#unit cohort node"],
+        season: Float[Array, " place"],
+        shown: Float[Array, "unit cohort node"],
+        asked: Float[Array, "unit cohort node"],
+    ) -> "_Surprise":
+        mean, _ = parts.correction(state, season[None])
+        likely = jax.nn.sigmoid(offset + mean[0])
+        information = asked * likely * (1 - likely)
+        scatter, finer = [], jnp.asarray(parts.shock_variance)
+        for level in state[::-1]:
+            scatter.append(finer)
+            finer = finer + parts.correction((level,), season[None])[1][0]
+        return _Surprise(shown - asked * likely, information, tuple(scatter[::-1]))
+
+    def of_coarse(self, levels: tuple[int, ...]) -> tuple[Told, ...]:
+        """What is said of the levels that pool units, before any has moved."""
+        nothing = jnp.zeros((1, 1, 1))
+        coarse = [level for level in levels if -3 in POOLED_AXES[level]]
+        return tuple(self.told(n, level, nothing) for n, level in enumerate(coarse))
+
+    def told(self, n: int, level: int, moved: Float[Array, "#unit #cohort node"]) -> Told:
+        """What is said of the n-th level after coarser ones have moved expectations."""
+        heard = 1 / (1 + self.information * self.scatter[n])
+        score = (self.score - self.information * moved) * heard
+        return Told(_pooled(score, level), _pooled(self.information * heard, level))
+
+
 class PatternParts(eqx.Module):
     """Parts of the logits of the pattern tree; quick and seasonal ones are a behaviour's own.
 
@@ -118,22 +174,24 @@ class PatternParts(eqx.Module):
     shock: Float[Array, ""]
     levels: tuple[int, ...] = eqx.field(static=True)
     """Those of `LEVELS` that the panel tells apart."""
+    by_node: tuple[bool, ...] = eqx.field(static=True)
+    """Whether the slow part of each level has a number for every node, or for every behaviour."""
 
     prior: ClassVar[dict[str, tuple[float, ...]]] = {
         "first": (-1.0, -1.5, -1.5, -3.0),
-        "walk": (-8.5, -8.5, -8.2, -8.2),
+        "walk": (-8.5, -8.2, -8.5, -8.2),
         "quick": (-3.7, -3.9, -3.9, -4.3),
-        "retention": (0.0, 0.0, 0.3, 0.2),
+        "retention": (0.0, 0.3, 0.0, 0.2),
         "season": (-4.8, -7.0, -7.0, -7.5),
         "shock": (-3.5,),
     }
     """Logs of the variances, and the logit of the retention, of every level."""
 
     @staticmethod
-    def starting(levels: tuple[int, ...]) -> "PatternParts":
+    def starting(levels: tuple[int, ...], by_node: tuple[bool, ...]) -> "PatternParts":
         """Every variance and retention at its prior value."""
         one = jnp.zeros(len(levels))
-        return PatternParts(one, one, one, one, one, jnp.zeros(()), levels)
+        return PatternParts(one, one, one, one, one, jnp.zeros(()), levels, by_node)
 
     def variances(self, name: str) -> Float[Array, " level"]:
         of_level = np.asarray(self.prior[name])[list(self.levels)]
@@ -150,17 +208,17 @@ class PatternParts(eqx.Module):
         return jnp.exp(self.prior["shock"][0] + self.shock)
 
     def at_rest(
-        self, units: int, cohorts: int, behaviors: int, places: int
+        self, units: int, cohorts: int, behaviors: int, places: tuple[int, ...]
     ) -> tuple[LevelState, ...]:
-        """The state before the first day."""
-        nodes = 2**behaviors - 1
+        """The state before the first day; every level has so many seasonal effects."""
         found = []
         names = ("first", "quick", "season")
         for n, level in enumerate(self.levels):
             cells = (1, *_own_axes(level, units, cohorts))
             first, quick, season = (self.variances(name)[n] for name in names)
+            nodes = 2**behaviors - 1 if self.by_node[n] else behaviors
             slow, fast = jnp.zeros((*cells, nodes)), jnp.zeros((*cells, behaviors))
-            seasons = jnp.zeros((1, places, *cells[1:], behaviors))
+            seasons = jnp.zeros((1, places[n], *cells[1:], behaviors))
             found.append(
                 LevelState(slow, slow + first, fast, fast + quick, seasons, seasons + season)
             )
@@ -172,10 +230,13 @@ class PatternParts(eqx.Module):
         """The sum of all parts on days that meet `season`, and its variance."""
         mean = variance = jnp.zeros((1, 1, 1, 1))
         for part in state:
-            today = jnp.einsum("tp,tpucb->tucb", season, part.season)
-            unsure = jnp.einsum("tp,tpucb->tucb", season**2, part.season_variance)
-            mean = mean + part.slow + _of_nodes(part.quick + today)
-            variance = variance + part.slow_variance + _of_nodes(part.quick_variance + unsure)
+            met = season[:, : part.season.shape[1]]
+            today = jnp.einsum("tp,tpucb->tucb", met, part.season)
+            unsure = jnp.einsum("tp,tpucb->tucb", met**2, part.season_variance)
+            nodes = 2 ** part.quick.shape[-1] - 1
+            mean = mean + _of_nodes(part.slow, nodes) + _of_nodes(part.quick + today, nodes)
+            fast = part.quick_variance + unsure
+            variance = variance + _of_nodes(part.slow_variance, nodes) + _of_nodes(fast, nodes)
         return mean, variance
 
     def advance(self, state: tuple[LevelState, ...]) -> tuple[LevelState, ...]:
@@ -193,48 +254,40 @@ class PatternParts(eqx.Module):
             for n, part in enumerate(state)
         )
 
-    def corrected(
+    def told(
         self,
         state: tuple[LevelState, ...],
-        offset: Float[Array, "unit cohort node"],
+        offset: Float[Array, "#unit cohort node"],
         season: Float[Array, " place"],
         shown: Float[Array, "unit cohort node"],
         asked: Float[Array, "unit cohort node"],
+    ) -> "tuple[Told, ...]":
+        """What the counts of a day say of the levels that pool units; sums over blocks of units
+        add up."""
+        return _Surprise.of(self, state, offset, season, shown, asked).of_coarse(self.levels)
+
+    def corrected(
+        self,
+        state: tuple[LevelState, ...],
+        offset: Float[Array, "#unit cohort node"],
+        season: Float[Array, " place"],
+        shown: Float[Array, "unit cohort node"],
+        asked: Float[Array, "unit cohort node"],
+        told: "tuple[Told, ...] | None" = None,
     ) -> tuple[LevelState, ...]:
         """The state of one day after its counts are known: of those `asked` at a node, how many
-        have `shown` its behaviour."""
-        mean, rest = (x[0] for x in self.correction(state, season[None]))
-        likely = jax.nn.sigmoid(offset + mean)
-        information = asked * likely * (1 - likely)
-        score = shown - asked * likely
-        place = season[:, None, None, None]
-        found = []
-        for level, part in zip(self.levels, state, strict=True):
-            slow, quick = part.slow_variance[0], part.quick_variance[0]
-            seasonal = place * part.season_variance[0]
-            fast = quick + (place * seasonal).sum(0)
-            rest = rest - slow - _of_nodes(fast)
-            heard = 1 / (1 + information * (self.shock_variance + rest))
-            own_score = _pooled(score * heard, level)
-            own_information = _pooled(information * heard, level)
-            gain = 1 / (1 + own_information * slow)
-            told = _of_behaviors(own_score * gain)
-            known = _of_behaviors(own_information * gain)
-            unit = told / (1 + fast * known)
-            certain = known / (1 + fast * known)
-            of_fast = _of_nodes(fast * unit)
-            of_slow = slow * gain * (own_score - own_information * of_fast)
-            found.append(
-                LevelState(
-                    part.slow + of_slow[None],
-                    (slow * gain)[None],
-                    part.quick + (quick * unit)[None],
-                    (quick - quick**2 * certain)[None],
-                    part.season + (seasonal * unit[None])[None],
-                    part.season_variance - (seasonal**2 * certain[None])[None],
-                )
-            )
-            score = score - information * (of_slow + of_fast)
+        have `shown` its behaviour. What other units say of the levels that pool them is `told`."""
+        surprise = _Surprise.of(self, state, offset, season, shown, asked)
+        told = surprise.of_coarse(self.levels) if told is None else told
+        found, moved = [], jnp.zeros((1, 1, 1))
+        for n, (level, part) in enumerate(zip(self.levels, state, strict=True)):
+            if n < len(told):
+                own = Told(told[n].score - told[n].information * moved, told[n].information)
+            else:
+                own = surprise.told(n, level, moved)
+            following, step = _level_moved(part, season, own)
+            found.append(following)
+            moved = moved + step
         return tuple(found)
 
     def log_prior(self) -> Float[Array, ""]:
@@ -247,7 +300,7 @@ class Smoothers:
     r"""A few smoothers of log arrivals side by side, each believed as its past errors allow.
 
     One set of variances cannot follow a timetable that never errs and a shop that is closed every
-    fourth Saturday alike, and on tables of weeks no gradient tells which it is. So five sets, the
+    fourth Saturday alike, and on tables of weeks no gradient tells which it is. So six sets, the
     same for all tables, are filtered together, with the covariances of a level's parts; the
     forecast is their mean, weighed by what their forecasts of daily totals were worth so far,
 
@@ -257,30 +310,44 @@ class Smoothers:
     """
 
     variances: ClassVar[dict[str, tuple[float, ...]]] = {
-        "first": (-0.54, -1.05, -1.84, -1.73),
-        "walk": (-6.92, -7.74, -7.13, -7.68),
-        "quick": (-2.59, -6.01, -6.0, -4.92),
-        "retention": (-0.56, 0.47, 0.55, 0.48),
-        "season": (0.81, -2.83, -2.7, -3.17),
+        "first": (-0.54, 2.2, 1.0, 0.5),
+        "walk": (-6.92, -7.13, -7.74, -7.68),
+        "quick": (-2.59, -6.0, -6.01, -4.92),
+        "retention": (-0.56, 0.55, 0.47, 0.48),
+        "season": (0.81, -2.7, -2.83, -3.17),
     }
-    """Logs of the variances, and the logit of the retention, of every level."""
-    names: ClassVar[tuple[str, ...]] = ("steady", "restless", "even", "moving", "manifold")
-    speed: ClassVar[tuple[float, ...]] = (-6.0, 0.0, 0.0, -3.0, 0.0)
+    """Logs of the variances, and the logit of the retention, of every level. Finer levels start
+    wide: the offset may be one rate for all cells, whose sizes differ by factors."""
+    names: ClassVar[tuple[str, ...]] = (
+        "steady",
+        "restless",
+        "even",
+        "moving",
+        "manifold",
+        "plain",
+    )
+    speed: ClassVar[tuple[float, ...]] = (-6.0, 0.0, 0.0, -3.0, 0.0, 0.0)
     """Added to the logs of walk, quick and shock variance."""
-    swing: ClassVar[tuple[float, ...]] = (0.0, 3.0, 0.0, 0.0, 0.0)
+    swing: ClassVar[tuple[float, ...]] = (0.0, 3.0, 0.0, 0.0, 0.0, 2.0)
     """Added to the logs of quick variances, and minus two thirds of it to their retention."""
-    profile: ClassVar[tuple[float, ...]] = (0.0, 0.0, -2.0, 0.0, 0.0)
-    """Added to the logs of seasonal variances."""
-    own_profiles: ClassVar[tuple[float, ...]] = (0.0, 0.0, 0.0, 0.0, 1.5)
+    profile: ClassVar[tuple[float, ...]] = (0.0, 0.0, -2.0, 0.0, 0.0, -9.0)
+    """Added to the logs of seasonal variances; not every table has a week."""
+    own_profiles: ClassVar[tuple[float, ...]] = (0.0, 0.0, 0.0, 0.0, 1.5, 0.0)
     """The same for all levels but the first."""
-    profile_walk: ClassVar[tuple[float, ...]] = (-9.0, -9.0, -9.0, -4.0, -9.0)
+    profile_walk: ClassVar[tuple[float, ...]] = (-9.0, -9.0, -9.0, -4.0, -9.0, -9.0)
     """Log of the daily variance of seasonal effects beside their first one."""
-    shock: ClassVar[tuple[float, ...]] = (-6.0, -6.0, -3.7, -6.0, -6.0)
-    dispersion: ClassVar[tuple[float, ...]] = (6.0, 6.0, 2.3, 6.0, 6.0)
+    shock: ClassVar[tuple[float, ...]] = (-6.0, -6.0, -3.7, -6.0, -6.0, -3.7)
+    dispersion: ClassVar[tuple[float, ...]] = (6.0, 6.0, 2.3, 6.0, 6.0, 2.3)
     """Logs of the variance of a day's shock, and of r."""
 
-    def __init__(self, levels: tuple[int, ...], places: int) -> None:
-        """Every number of every smoother, for the levels of a panel."""
+    def __init__(
+        self,
+        levels: tuple[int, ...],
+        places: tuple[int, ...],
+        followed: Float[Array, " level"] | None = None,
+    ) -> None:
+        """Every number of every smoother, for the levels of a panel; one that is not `followed`
+        (0 instead of 1) never moves."""
         of = {name: np.asarray(x)[list(levels), None] for name, x in self.variances.items()}
         speed, swing = np.asarray(self.speed), np.asarray(self.swing)
         finer = (np.asarray(levels) > 0)[:, None]
@@ -288,8 +355,9 @@ class Smoothers:
         quick = np.exp(of["quick"] + speed + swing)
         kept = 1 / (1 + np.exp(-of["retention"] + swing * 2 / 3))
         first = np.broadcast_to(np.exp(of["first"]), quick.shape)
-        seasons = np.repeat(season[..., None], places, -1)
+        seasons = np.repeat(season[..., None], max(places), -1)
         self.levels = levels
+        self.places = places
         self.first = np.concatenate([first[..., None], quick[..., None], seasons], -1)
         """Variances before the first day, axes level, smoother, part."""
         self.kept = np.concatenate(
@@ -300,6 +368,8 @@ class Smoothers:
         self.walk = np.concatenate([walk, ((1 - kept**2) * quick)[..., None], moved], -1)
         self.shocks = np.exp(self.shock + speed)[:, None, None]
         self.inverse_dispersion = np.exp(-np.asarray(self.dispersion))[:, None, None]
+        if followed is not None:
+            self.first, self.walk = (x * followed[:, None, None] for x in (self.first, self.walk))
 
     @property
     def number(self) -> int:
@@ -307,10 +377,9 @@ class Smoothers:
 
     def parts_at_rest(self, units: int, cohorts: int) -> tuple[Array, ...]:
         """Means of all parts before the first day, of every level."""
-        parts = self.first.shape[-1]
         return tuple(
-            jnp.zeros((self.number, *_own_axes(level, units, cohorts), parts))
-            for level in self.levels
+            jnp.zeros((self.number, *_own_axes(level, units, cohorts), 2 + places))
+            for level, places in zip(self.levels, self.places, strict=True)
         )
 
     def at_rest(self, units: int, cohorts: int) -> ArrivalState:
@@ -321,17 +390,22 @@ class Smoothers:
 
     def advance(self, state: ArrivalState) -> ArrivalState:
         """A day on, of which nothing is known."""
-        faded = tuple(x * self.kept[n][None, :, None, None] for n, x in enumerate(state.parts))
-        return ArrivalState(faded, state.weights, state.days_ahead + 1)
+        return ArrivalState(self._faded(state.parts, 1), state.weights, state.days_ahead + 1)
+
+    def _faded(self, parts: tuple[Array, ...], days: int) -> tuple[Array, ...]:
+        """The parts of every level so many days on."""
+        return tuple(
+            x * (self.kept[n][:, : x.shape[-1]] ** days)[None, :, None, None]
+            for n, x in enumerate(parts)
+        )
 
     def of_each(
         self, parts: tuple[Array, ...], season: Float[Array, "date place"]
     ) -> Float[Array, "date smoother unit cohort"]:
         """What every smoother adds to log arrivals."""
         loading = _loading(season)
-        return sum(
-            (jnp.einsum("tkucp,tp->tkuc", x, loading) for x in parts), jnp.zeros((1, 1, 1, 1))
-        )
+        own = (jnp.einsum("tkucp,tp->tkuc", x, loading[:, : x.shape[-1]]) for x in parts)
+        return sum(own, jnp.zeros((1, 1, 1, 1)))
 
     def correction(
         self, state: ArrivalState, season: Float[Array, "date place"]
@@ -350,28 +424,58 @@ class Smoothers:
         arrivals: Float[Array, "date unit cohort"],
     ) -> ArrivalState:
         """The state at the beginning of every date, and of the day after the last."""
-        first = self.parts_at_rest(*offset.shape[1:])
-        covariances = tuple(
-            jnp.broadcast_to(
-                (self.first[n][:, None] * np.eye(self.first.shape[-1]))[:, None, None],
-                (*x.shape, x.shape[-1]),
-            )
-            for n, x in enumerate(first)
-        )
+        first = self.at_first(*offset.shape[1:])
 
         def step(
             carry: tuple[tuple[Array, ...], tuple[Array, ...]], day: tuple[Array, ...]
         ) -> tuple[tuple[tuple[Array, ...], tuple[Array, ...]], tuple[Array, ...]]:
-            return self._corrected(*carry, *day), carry[0]
+            return self.corrected(*carry, *day), carry[0]
 
-        (last, _), path = jax.lax.scan(step, (first, covariances), (offset, season, arrivals))
+        (last, _), path = jax.lax.scan(step, first, (offset, season, arrivals))
         parts = tuple(jnp.concatenate([x, end[None]]) for x, end in zip(path, last, strict=True))
-        weights = jnp.stack(
-            [self._weights(parts, offset, season, arrivals, lead) for lead in LEADS], 1
-        )
+        totals = [
+            self.totals(
+                tuple(x[: max(len(offset) - lead, 0)] for x in path),
+                offset[lead:],
+                season[lead:],
+                lead,
+            )
+            for lead in LEADS
+        ]
+        weights = self.weights(totals, arrivals.sum((1, 2)))
         return ArrivalState(parts, weights, jnp.zeros(len(weights)))
 
-    def _corrected(
+    def at_first(self, units: int, cohorts: int) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
+        """Means and covariances before the first day, of every level."""
+        first = self.parts_at_rest(units, cohorts)
+        covariances = []
+        for n, x in enumerate(first):
+            parts = x.shape[-1]
+            own = self.first[n][:, None, :parts] * np.eye(parts)[None]
+            covariances.append(jnp.broadcast_to(own[:, None, None], (*x.shape, parts)))
+        return first, tuple(covariances)
+
+    def totals(
+        self,
+        parts: tuple[Array, ...],
+        offset: Float[Array, "date unit cohort"],
+        season: Float[Array, "date place"],
+        lead: int,
+    ) -> Float[Array, "date smoother"]:
+        """What every smoother expects of all units, from where it stood `lead` days before."""
+        eta = offset[:, None] + self.of_each(self._faded(parts, lead), season)
+        return _over_processes(jnp.exp(jnp.clip(eta, *LOG_COUNTS)).sum((2, 3)))
+
+    def weights(
+        self,
+        totals: Sequence[Float[Array, "_ smoother"]],
+        found: Float[Array, " date"],
+    ) -> Float[Array, "date_and_one lead smoother"]:
+        """Of the smoothers on every date, by their totals at each of `LEADS` and those found."""
+        pairs = zip(LEADS, totals, strict=True)
+        return jnp.stack([self._weights(total, found, lead) for lead, total in pairs], 1)
+
+    def corrected(
         self,
         means: tuple[Array, ...],
         covariances: tuple[Array, ...],
@@ -385,13 +489,15 @@ class Smoothers:
         of :math:`S x - M e^x - x^2 / 2 V`, S arrivals where M were expected.
         """
         loading = _loading(season[None])[0]
-        shares = [x @ loading for x in covariances]
-        own = [x @ loading for x in shares]
+        met = [loading[: x.shape[-1]] for x in covariances]
+        shares = [x @ of_level for x, of_level in zip(covariances, met, strict=True)]
+        own = [x @ of_level for x, of_level in zip(shares, met, strict=True)]
         eta = offset[None] + self.of_each(tuple(x[None] for x in means), season[None])[0]
         rest = sum(own, jnp.zeros((1, 1, 1)))
         moved, known = [], []
         for n, level in enumerate(self.levels):
-            variance, kept = own[n], jnp.asarray(self.kept[n][:, None, None])
+            variance, parts = jnp.maximum(own[n], SMALLEST), len(met[n])
+            kept = jnp.asarray(self.kept[n][:, None, None, :parts])
             rest = rest - variance
             mean = jnp.exp(jnp.clip(eta, *LOG_COUNTS))
             weight = 1 / (1 + mean * self.inverse_dispersion)
@@ -404,32 +510,24 @@ class Smoothers:
             certain = information / (1 + variance * information)
             lost = shares[n][..., :, None] * shares[n][..., None, :] * certain[..., None, None]
             both = kept[..., :, None] * kept[..., None, :]
-            walk = (self.walk[n][:, None] * np.eye(len(loading)))[:, None, None]
+            walk = (self.walk[n][:, None, :parts] * np.eye(parts)[None])[:, None, None]
             known.append((covariances[n] - lost) * both + walk)
         return tuple(moved), tuple(known)
 
     def _weights(
         self,
-        parts: tuple[Array, ...],
-        offset: Float[Array, "date unit cohort"],
-        season: Float[Array, "date place"],
-        arrivals: Float[Array, "date unit cohort"],
+        totals: Float[Array, "date_known_ahead smoother"],
+        found: Float[Array, " date"],
         lead: int,
     ) -> Float[Array, "date_and_one smoother"]:
-        """Of the smoothers on every date, for a day `lead` days after it."""
-        days = len(offset)
+        """For a day `lead` days after each date."""
+        days = len(found)
         settled = min(SETTLING_DAYS, days // 3)
         equal = jnp.full((days + 1, self.number), 1 / self.number)
         scored = days - lead - settled
         if scored < 1:
             return equal
-        faded = tuple(
-            x[settled : days - lead] * (self.kept[n] ** lead)[None, :, None, None]
-            for n, x in enumerate(parts)
-        )
-        eta = offset[settled + lead :, None] + self.of_each(faded, season[settled + lead :])
-        total, found = jnp.exp(jnp.clip(eta, *LOG_COUNTS)).sum((2, 3)), arrivals.sum((1, 2))
-        errors = jnp.abs(total - found[settled + lead :, None])
+        errors = jnp.abs(totals[settled:] - found[settled + lead :, None])
         usual = jnp.cumsum(errors.mean(1)) / jnp.arange(1, scored + 1)
         capped = jnp.minimum(errors, LARGEST_ERROR * usual[:, None])
 
@@ -451,20 +549,25 @@ class Innovations(eqx.Module):
     """The parts that correct arrivals and joint patterns."""
 
     patterns: PatternParts
-    places: int = eqx.field(static=True)
-    """How many seasonal effects there are."""
+    places: tuple[int, ...] = eqx.field(static=True)
+    """How many seasonal effects every level has."""
+    followed: Float[Array, " level"]
+    """1 for every level of arrivals; `evidence` sets one to 0 to see what it is worth."""
 
     @staticmethod
     def starting(shape: Shape) -> "Innovations":
         """Every variance and retention at its prior value."""
-        units, cohorts = shape.units > 1, shape.cohorts > 1
-        told_apart = (True, units, cohorts, units and cohorts)
+        units, cohorts = shape.all_units > 1, shape.cohorts > 1
+        told_apart = (True, cohorts, units, units and cohorts)
         levels = tuple(np.flatnonzero(told_apart).tolist())
-        return Innovations(PatternParts.starting(levels), shape.places)
+        cells = (1, shape.cohorts, shape.all_units, shape.all_units * shape.cohorts)
+        few = tuple(cells[n] <= MOST_APART for n in levels)
+        places = tuple(shape.places if is_few else 0 for is_few in few)
+        return Innovations(PatternParts.starting(levels, few), places, jnp.ones(len(levels)))
 
     @property
     def smoothers(self) -> Smoothers:
-        return Smoothers(self.patterns.levels, self.places)
+        return Smoothers(self.patterns.levels, self.places, self.followed)
 
     def at_rest(self, units: int, cohorts: int, behaviors: int) -> InnovationState:
         """The state before the first day."""
@@ -478,7 +581,7 @@ class Innovations(eqx.Module):
     ) -> Corrections:
         """What is added on days that meet `season`; special days of a kind that was not known
         when the model was fitted are ordinary ones."""
-        known = season[:, : self.places]
+        known = season[:, : max(self.places)]
         of_arrivals = self.smoothers.correction(state.arrivals, known)
         return Corrections(of_arrivals, *self.patterns.correction(state.patterns, known))
 
@@ -502,7 +605,7 @@ class Innovations(eqx.Module):
         outcomes: Outcomes,
     ) -> InnovationState:
         """The state at the beginning of every date, and of the day after the last."""
-        known = season[:, : self.places]
+        known = season[:, : max(self.places)]
         log_arrivals = jnp.log(jnp.maximum(expected.arrivals, SLIVER))
         return InnovationState(
             self.smoothers.path(log_arrivals, known, outcomes.arrivals),
@@ -516,7 +619,7 @@ class Innovations(eqx.Module):
         outcomes: Outcomes,
     ) -> Float[Array, " date"]:
         """log p of every day's patterns given the days before it."""
-        known = season[:, : self.places]
+        known = season[:, : max(self.places)]
         path = self._pattern_path(expected, known, outcomes)
         before = jax.tree.map(lambda x: x[:-1], path)
         nothing = jnp.zeros(expected.arrivals.shape)
@@ -536,7 +639,9 @@ class Innovations(eqx.Module):
         def step(
             state: tuple[LevelState, ...], day: tuple[Array, ...]
         ) -> tuple[tuple[LevelState, ...], tuple[LevelState, ...]]:
-            return self.patterns.advance(self.patterns.corrected(state, *day)), state
+            offset, season, shown, asked = day
+            corrected = self.patterns.corrected(state, offset, season, shown, asked)
+            return self.patterns.advance(corrected), state
 
         offset = jnp.log(shown) - jnp.log(lacking)
         days = (offset, season, has_shown, has_shown + has_not)
@@ -545,6 +650,20 @@ class Innovations(eqx.Module):
             lambda x, end: jnp.concatenate([x[:, 0], end]), before, last
         )
         return whole
+
+    def of_units(self, state: InnovationState, units: Int[np.ndarray, " some"]) -> InnovationState:
+        """What corrects some of the units."""
+        apart = [-3 not in POOLED_AXES[level] for level in self.patterns.levels]
+
+        def some(x: Array) -> Array:
+            return jnp.take(x, jnp.asarray(units), -3)
+
+        def of_level(level: Any, apart: bool) -> Any:
+            return jax.tree.map(some, level) if apart else level
+
+        levels = tuple(map(of_level, state.patterns, apart))
+        parts = tuple(map(of_level, state.arrivals.parts, apart))
+        return InnovationState(replace(state.arrivals, parts=parts), levels)
 
     def log_prior(self) -> Float[Array, ""]:
         """How likely departures from the prior values are."""
@@ -555,6 +674,38 @@ def _season_of(state: LevelState) -> tuple[Array, Array]:
     return state.season, state.season_variance
 
 
+def _level_moved(
+    part: LevelState, season: Float[Array, " place"], told: Told
+) -> tuple[LevelState, Float[Array, "unit cohort node"]]:
+    """The state of a level after a day, and how far its logits have moved."""
+    nodes = told.score.shape[-1]
+    quick, slow = part.quick_variance[0], part.slow_variance[0]
+    of_node = slow.shape[-1] == nodes
+    met = season[: part.season.shape[1], None, None, None]
+    seasonal = met * part.season_variance[0]
+    fast = quick + (met * seasonal).sum(0)
+    gain = 1 / (1 + told.information * slow) if of_node else jnp.ones_like(told.score)
+    fast = fast if of_node else fast + slow
+    score = _of_behaviors(told.score * gain)
+    known = _of_behaviors(told.information * gain)
+    unit, certain = score / (1 + fast * known), known / (1 + fast * known)
+    of_fast = _of_nodes(fast * unit, nodes)
+    if of_node:
+        of_slow = slow * gain * (told.score - told.information * of_fast)
+        left, step = slow * gain, of_slow + of_fast
+    else:
+        of_slow, left, step = slow * unit, slow - slow**2 * certain, of_fast
+    following = LevelState(
+        part.slow + of_slow[None],
+        left[None],
+        part.quick + (quick * unit)[None],
+        (quick - quick**2 * certain)[None],
+        part.season + (seasonal * unit[None])[None],
+        part.season_variance - (seasonal**2 * certain[None])[None],
+    )
+    return following, step
+
+
 def _own_axes(level: int, units: int, cohorts: int) -> tuple[int, int]:
     """Units and cohorts that a level tells apart."""
     pooled = POOLED_AXES[level]
@@ -563,7 +714,20 @@ def _own_axes(level: int, units: int, cohorts: int) -> tuple[int, int]:
 
 def _pooled(x: Float[Array, "*lead unit cohort node"], level: int) -> Float[Array, "..."]:
     """Sums along the axes that a level pools."""
-    return x.sum(POOLED_AXES[level], keepdims=True) if POOLED_AXES[level] else x
+    if not POOLED_AXES[level]:
+        return x
+    here = x.sum(POOLED_AXES[level], keepdims=True)
+    return _over_processes(here) if -3 in POOLED_AXES[level] else here
+
+
+def _over_processes(here: Float[Array, "*total"]) -> Float[Array, "*total"]:
+    """The sum of what every process has summed over its own units, where units are spread."""
+    try:
+        jax.lax.axis_size(UNITS)
+    except NameError:
+        return here
+    everywhere: Array = jax.lax.psum(here, UNITS)  # type: ignore[no-untyped-call]
+    return everywhere
 
 
 def _mode(counted: Array, expected: Array, variance: Array) -> tuple[Array, Array]:
@@ -589,8 +753,10 @@ def _of_behaviors(x: Float[Array, "*cell node"]) -> Float[Array, "*cell behavior
     return jnp.stack(parts, -1)
 
 
-def _of_nodes(x: Float[Array, "*cell behavior"]) -> Float[Array, "*cell node"]:
-    """The same number at every node of a behaviour."""
+def _of_nodes(x: Float[Array, "*cell node_or_behavior"], nodes: int) -> Float[Array, "*cell node"]:
+    """The same number at every node of a behaviour; what every node has of its own stays."""
+    if x.shape[-1] == nodes:
+        return x
     behaviors = np.arange(x.shape[-1])
     return x[..., np.repeat(behaviors, 2**behaviors)]
 

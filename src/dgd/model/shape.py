@@ -17,3 +17,9 @@ class Shape:
     contexts: int
     places: int = 0
     """Seasonal effects: places in a cycle, and kinds of special days."""
+    everyone: int | None = None
+    """Units in all, where these are some of them."""
+
+    @property
+    def all_units(self) -> int:
+        return self.units if self.everyone is None else self.everyone

@@ -143,17 +143,20 @@ def states_at_dawn(crowd: Crowd, inputs: Inputs, outcomes: Outcomes) -> State:
     return replace(path, innovations=corrected)
 
 
-def expect_next(crowd: Crowd, sweep: Sweep, inputs: Inputs) -> tuple[AtNodes, Prediction]:
+def expect_next(
+    crowd: Crowd, sweep: Sweep, inputs: Inputs, times: Float[Array, " cohort"]
+) -> tuple[AtNodes, Prediction]:
     """Leave every day but the last by expected feedback and predict the day after.
 
     Each day is left before its outcome: summaries and sizes as they stood on
-    the day itself, calendar and effort of the day after.
+    the day itself, calendar and effort of the day after. All units are expected to do so many
+    `times` what those at hand do.
     """
     states = jax.tree.map(lambda x: x[:-1], sweep.states)
     left = sweep.predictions.between(0, -1)
     today = inputs.between(0, -1)
-    totals = (left.arrivals, left.behaviors)
-    free = crowd.feedback.advance(states, *totals, left.arrivals, today.active, crowd.reference)
+    counts = (times[None, None] * left.arrivals, times[None, None, :, None] * left.behaviors)
+    free = crowd.feedback.advance(states, *counts, counts[0], today.active, crowd.reference)
     following = Inputs(inputs.calendar[1:], today.summaries, today.size, inputs.effort[1:])
     nodes = crowd.at_nodes(free, following)
     expected = integrate(nodes, crowd.response.dependence)

@@ -287,6 +287,11 @@ def season_places(panel: Panel) -> int:
     return CYCLES[panel.period.name] + len(panel.special_days.kinds) - 1
 
 
+def learned_places(panel: Panel, days: int) -> int:
+    """Those that so many days can tell: none where they do not hold two cycles."""
+    return season_places(panel) if days >= 2 * CYCLES[panel.period.name] else 0
+
+
 def season_loadings(panel: Panel, dates: np.ndarray) -> Float[np.ndarray, "date place"]:
     """Which seasonal effects each of `dates` meets: that of its place in the cycle and, on a
     special day, the effect of its kind; a public holiday is half a Sunday."""

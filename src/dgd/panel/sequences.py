@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Int
 
 from dgd.errors import InputError
-from dgd.model.days import Inputs, Outcomes
+from dgd.model.days import CohortTotals, Everyone, Inputs, Outcomes
 from dgd.panel.contexts import EventCounts
 from dgd.panel.features import FeatureMaker, season_loadings
 from dgd.panel.panel import Panel
@@ -27,7 +27,21 @@ def recorded_days(
         season=jnp.asarray(season_loadings(panel, panel.known_dates[days])),
     )
     patterns = np.moveaxis(panel.patterns[days], -1, 0).astype(np.float64)
-    return inputs, Outcomes.recorded(patterns, dispersion)
+    outcomes = Outcomes.recorded(patterns, dispersion)
+    if panel.everyone is None:
+        return inputs, outcomes
+    return inputs, replace(outcomes, everyone=_everyone(panel, days))
+
+
+def _everyone(panel: Panel, days: slice) -> Everyone:
+    """What all units counted, of which the panel holds some."""
+    arrivals = panel.together.arrivals[days].astype(np.float64)
+    behaviors = panel.together.behavior_counts[days].astype(np.float64)
+    own, all_of = panel.arrivals[days].sum((0, 1)), arrivals.sum(0)
+    alike = panel.together.units / len(panel.units)
+    times = np.where(own > 0, all_of / np.maximum(own, 1), alike)
+    totals = CohortTotals(jnp.asarray(arrivals), jnp.asarray(behaviors))
+    return Everyone(totals, jnp.asarray(times))
 
 
 def recorded_events(

@@ -15,9 +15,9 @@ own, the accuracy arena.
 
 A row is named by the settings it was made with. "Paper preset" is `DGD.paper()` with the
 paper's epochs for the data set, and settings named after it were changed; "library
-defaults" is `DGD()` without innovations and anchors ([anchor.md](anchor.md)): these tables are
-about the trained model itself, the arena about forecasts as users get them. Every other
-setting is in the JSON file."""
+defaults" is `DGD()` without innovations ([model.md](model.md)): these tables are about the
+paper's parts of the model, the arena about forecasts as users get them. Every other setting
+is in the JSON file."""
 
 CLAIMS = """\
 ## Which of the paper's findings are found again

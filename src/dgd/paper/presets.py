@@ -38,7 +38,7 @@ def paper_preset(window: str, dataset: Dataset, **changed: Any) -> Preset:
 def library_defaults(dataset: Dataset) -> Preset:
     """The library's settings for the model itself; what its forecasts follow is left out."""
     retention = dataset.summary_retention
-    bare: dict[str, Any] = {"anchor": "none", "arrival_anchor": "none", "innovations": "none"}
+    bare: dict[str, Any] = {"innovations": "none"}
     model = DGD(summary_retention=retention, summaries="history", **bare)
     return Preset("library defaults", model.as_dict())
 

@@ -40,7 +40,7 @@ def prepare(folder: Path) -> Callable[[np.random.Generator], Case]:
     """What draws a case; every kind of fit is saved once, none of them trained."""
     panel = panel_of(40)
     fits = [
-        untrained(dgd.DGD(nodes=3), panel, anchored=True),
+        untrained(dgd.DGD(nodes=3), panel),
         random_fit(make_markets()),
         untrained(DeepAR(), panel, seeds=(1,)),
         untrained(GRU(), panel, seeds=(1,)),

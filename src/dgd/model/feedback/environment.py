@@ -19,7 +19,6 @@ from dgd.model.feedback.signals import Innovation
 from dgd.model.first_values import FIRST_GAIN, FIRST_RETENTION, first_factor
 from dgd.model.held import Held
 from dgd.model.shape import Shape
-from dgd.model.unit_axis import mean_over_units
 
 
 class EnvironmentState(eqx.Module):
@@ -47,8 +46,7 @@ class AbstractEnvironment(eqx.Module):
     def advance(self, state: EnvironmentState, surprise: Innovation) -> EnvironmentState:
         """The state a day later."""
         found = self.uncentred(state, surprise)
-        mean = mean_over_units(found.unit, surprise.present)
-        return EnvironmentState(found.common, found.unit - mean)
+        return EnvironmentState(found.common, found.unit - found.unit.mean(-1, keepdims=True))
 
     @abstractmethod
     def uncentred(self, state: EnvironmentState, surprise: Innovation) -> EnvironmentState:

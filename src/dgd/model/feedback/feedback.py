@@ -101,7 +101,7 @@ class Feedback(eqx.Module):
         reference: Reference,
     ) -> State:
         """One day on: recorded counts give observed feedback, expected ones expected feedback."""
-        totals = CohortTotals.of(arrivals, behaviors)
+        totals = CohortTotals(arrivals.sum(1), behaviors.sum(1))
         surprise = innovation(arrivals.sum(-1), expected_arrivals.sum(-1), active)
         return State(
             self.advance_carried(state.carried, totals, reference),

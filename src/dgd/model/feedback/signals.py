@@ -7,7 +7,6 @@ from jaxtyping import Array, Float
 
 from dgd.model.days import CohortTotals
 from dgd.model.reference import Reference
-from dgd.model.unit_axis import mean_of_marked
 
 RATE_SMOOTHING = 2.0
 """How many arrivals at the reference rate are added when rates are taken."""
@@ -27,8 +26,6 @@ class Innovation(NamedTuple):
 
     mean: Float[Array, " date"]
     departure: Float[Array, "date unit"]
-    present: Float[Array, " unit"] | None = None
-    """1 for units, 0 for what fills a block of units up; all are units where it is missing."""
 
 
 def signals(totals: CohortTotals, reference: Reference) -> Signals:
@@ -47,21 +44,8 @@ def innovation(
     arrivals: Float[Array, "date unit"],
     expected: Float[Array, "date unit"],
     active: Float[Array, "date unit"],
-    present: Float[Array, " unit"] | None = None,
 ) -> Innovation:
     r"""xi = log(1 + N) - log(1 + Nhat), its mean over active units, and departures from it."""
     log_ratio = jnp.log1p(arrivals) - jnp.log1p(expected)
-    mean = mean_of_marked(log_ratio, active)
-    return Innovation(mean, active * (log_ratio - mean[:, None]), present)
-
-
-def departing(
-    mean: Float[Array, " date"],
-    arrivals: Float[Array, "date unit"],
-    expected: Float[Array, "date unit"],
-    active: Float[Array, "date unit"],
-    present: Float[Array, " unit"] | None = None,
-) -> Innovation:
-    """The same where the mean is known, be it of units that are elsewhere."""
-    log_ratio = jnp.log1p(arrivals) - jnp.log1p(expected)
-    return Innovation(mean, active * (log_ratio - mean[:, None]), present)
+    mean = (active * log_ratio).sum(-1) / jnp.maximum(1.0, active.sum(-1))
+    return Innovation(mean, active * (log_ratio - mean[:, None]))

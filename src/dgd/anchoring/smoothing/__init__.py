@@ -1,1 +1,0 @@
-"""Smoothers of arrivals: what is known of a series after every day, by many candidates at once."""
