@@ -11,16 +11,16 @@ with parameters from
 - pathfinder: 32 draws of blackjax's pathfinder, where it is installed, on the same likelihood;
 - day blocks: eight fits to training weeks drawn with replacement.
 
-Ranges are the central ones of the paths, not calibrated, of arrivals and behaviours of all cells
-together, with the scatter that days showed around past forecasts (learned) or with the
-negative-binomial law alone (given). Seconds are what the parameters cost beyond one seed's fit.
+Intervals are the central ones of the paths, not calibrated, of arrivals and behaviours of all
+cells together; paths scatter as days did around past forecasts. Seconds are what the parameters
+cost beyond one seed's fit.
 """
 
 import argparse
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -59,6 +59,7 @@ class Weighed(Objective):
     """The objective with training days counted as often as they were drawn."""
 
     weights: tuple[float, ...]
+    """Of every day before the test days; one for validation days, which are not drawn."""
 
     def daily(
         self,
@@ -67,8 +68,6 @@ class Weighed(Objective):
         log_likelihood: Float[Array, "date unit cohort"],
     ) -> Float[Array, " date"]:
         losses = super().daily(prediction, outcomes, log_likelihood)
-        if len(losses) < len(self.weights) - 1:  # validation days are not drawn
-            return losses
         return losses * jnp.asarray(self.weights[-len(losses) :])
 
 
@@ -88,7 +87,8 @@ def day_blocks(fit: Fit, panel: Panel, ends: dict[str, Any]) -> list[Crowd]:
     for seed in range(REFITS):
         weeks = np.bincount(rng.integers(there_are, size=there_are), minlength=there_are)
         model = Reweighed(**fit.settings.as_dict())
-        object.__setattr__(model, "weights", tuple(np.repeat(weeks, WEEK).astype(float).tolist()))
+        weights = [*np.repeat(weeks, WEEK).astype(float).tolist(), *[1.0] * VALIDATION]
+        object.__setattr__(model, "weights", tuple(weights))
         found += model.fit(panel, **ends, seeds=[100 + seed]).crowds
     return found
 
@@ -101,12 +101,12 @@ def pathfinder(fit: Fit, *_: object) -> list[Crowd]:
     center, unravel = ravel_pytree(free)
     days = (fit.split.first, fit.split.train_stop)
     inputs, outcomes = recorded_days(fit.panel, fit.features, *days, fit.settings.dispersion)
-    spread = jnp.full_like(outcomes.arrivals, fit.settings.dispersion)
+    dispersion = jnp.full_like(outcomes.arrivals, fit.settings.dispersion)
 
     def log_density(parameters: Array) -> Array:
         whole = eqx.combine(unravel(parameters), fixed)
         arrivals, patterns = expectations(whole, inputs, outcomes)
-        counts = negative_binomial.log_kernel(outcomes.arrivals, arrivals, spread).sum()
+        counts = negative_binomial.log_kernel(outcomes.arrivals, arrivals, dispersion).sum()
         shown = multinomial.log_likelihood(patterns, outcomes.patterns).sum()
         return counts + shown - 8.0 * ((parameters - center) ** 2).sum()
 
@@ -144,28 +144,22 @@ def rows_of(number: int) -> list[dict[str, Any]]:
         with computing():
             crowds = make(fit, panel, ends)
         seconds = 2 * of_a_seed if method == "seeds" else time.perf_counter() - begin
-        for alone in (False, True):
-            for spread in ("learned", "given"):
-                own = replace(fit, settings=replace(fit.settings, spread=spread))
-                own = own.unanchored if alone else own
-                for horizon, level, coverage in covered(own, crowds):
-                    rows.append(
-                        {
-                            "world": number,
-                            "parameters": method,
-                            "model": "alone" if alone else "anchored",
-                            "spread": spread,
-                            "horizon": horizon,
-                            "level": level,
-                            "coverage": coverage,
-                            "seconds": seconds,
-                        }
-                    )
+        rows += [
+            {
+                "world": number,
+                "parameters": method,
+                "horizon": horizon,
+                "level": level,
+                "coverage": coverage,
+                "seconds": seconds,
+            }
+            for horizon, level, coverage in covered(fit, crowds)
+        ]
     return rows
 
 
 def covered(fit: Fit, crowds: Sequence[Crowd]) -> list[tuple[int, int, float]]:
-    """Horizon, level and coverage of uncalibrated ranges on the days after the fit."""
+    """Horizon, level and coverage of uncalibrated intervals on the days after the fit."""
     panel, last = fit.panel, max(HORIZONS)
     held: dict[tuple[int, int], list[float]] = {}
     for origin in range(fit.split.validation_stop - 1, panel.days - last, 2):
@@ -193,13 +187,11 @@ def main() -> None:
     for number in range(given.worlds):
         rows += rows_of(number)
         print(f"world {number} done", flush=True)
-    keys = ["model", "spread", "parameters"]
     shown = (
         pl.DataFrame(rows)
-        .group_by(*keys, "horizon", "level", maintain_order=True)
+        .group_by("parameters", "horizon", "level", maintain_order=True)
         .agg((pl.col("coverage").mean() * 100).round(1), pl.col("seconds").mean().round(1))
-        .pivot(["level", "horizon"], index=[*keys, "seconds"], values="coverage")
-        .sort(keys)
+        .pivot(["level", "horizon"], index=["parameters", "seconds"], values="coverage")
     )
     with pl.Config(tbl_rows=100, tbl_cols=20, tbl_width_chars=140, tbl_hide_dataframe_shape=True):
         print(shown)

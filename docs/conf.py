@@ -74,7 +74,7 @@ RUN = [
     "guides/exploring",
     "guides/fitting",
     "guides/forecasting",
-    "innovations",
+    "model",
     "guides/backtesting",
     "guides/crowd",
     "guides/scenarios",
