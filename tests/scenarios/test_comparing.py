@@ -116,7 +116,7 @@ def test_futures_share_their_chance(compared: ScenarioComparison) -> None:
     alone = compared.drawn.baseline.by_cell[..., 0]
     spread = apart.std(0) / alone.std(0)
     assert (spread[:, 1] < 0.5).all(), "untouched cohorts differ by what units share alone"
-    by_chance = alone - np.roll(alone, 2, 0)
+    by_chance = compared.drawn.changed.by_cell[..., 0] - np.roll(alone, 2, 0)
     assert (apart.std(0) < by_chance.std(0)).all()
 
 

@@ -21,11 +21,20 @@ from dgd.estimator import DGD
 ASK, MODEL = "ask.json", "model.dgd"
 REFUSED = 2
 _telling = threading.Lock()
+_leaving = threading.Lock()
+"""Held by the thread that ends the process, so that the other cannot cut it short."""
 
 
 def main(folder: Path) -> int:
     """Fit as `ask.json` in the folder says."""
     threading.Thread(target=_end_with_the_app, args=(folder,), daemon=True).start()
+    try:
+        return _fitted(folder)
+    finally:
+        _leaving.acquire()
+
+
+def _fitted(folder: Path) -> int:
     ask = json.loads((folder / ASK).read_text("utf-8"))
     try:
         with warnings.catch_warnings(record=True) as caught:
@@ -60,6 +69,7 @@ def _tell(line: dict[str, Any]) -> None:
 def _end_with_the_app(folder: Path) -> None:
     while os.read(0, 64):
         pass
+    _leaving.acquire()
     shutil.rmtree(folder, ignore_errors=True)
     os._exit(1)
 

@@ -18,6 +18,7 @@ DEFAULT = "default"
 TAKEN_AWAY: Mapping[str, Mapping[str, str]] = {
     "without innovations": {"innovations": "none"},
     "without feedback": {"dynamics": "none"},
+    "without heterogeneity": {"population": "point"},
 }
 """The defaults but for one part, by the setting that takes it away; each is fitted for itself."""
 
