@@ -7,8 +7,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
-from dgd.model.innovations import Innovations, PatternParts, Smoothers, joint, of_tree
+from dgd.model.innovations import Innovations, PatternParts, Smoothers, _mode, joint, of_tree
 from dgd.model.shape import Shape
 from dgd.model.sweep import observe, states_at_dawn
 from dgd.runtime import computing
@@ -150,8 +151,13 @@ def test_patterns_are_corrected_as_group_by_group_arithmetic_says():
         slow, quick, seasonal = (prior[name][level] for name in ("first", "quick", "season"))
         moves = np.zeros_like(offset)
         for group in members:
-            r = (score * heard)[group].reshape(-1, nodes).sum(0)
-            j = (information * heard)[group].reshape(-1, nodes).sum(0)
+            r, j, seen, of = (
+                (x * heard)[group].reshape(-1, nodes).sum(0)
+                for x in (score, information, shown, asked)
+            )
+            likely_before = np.clip(seen - r, 0, of)
+            far = [np.log(x + 0.5) - np.log(of - x + 0.5) for x in (seen, likely_before)]
+            j = np.maximum(j, np.abs(r) / (1 + np.abs(far[0] - far[1])))
             fast = np.zeros(nodes)
             for h in range(BEHAVIORS):
                 same = behavior == h
@@ -163,6 +169,40 @@ def test_patterns_are_corrected_as_group_by_group_arithmetic_says():
         total = part.slow[0] + (part.quick[0] + part.season[0, place])[..., behavior]
         np.testing.assert_allclose(np.broadcast_to(total, moves.shape), moves, rtol=1e-9)
         score = score - information * moves
+
+
+def test_a_behavior_never_seen_before_is_not_expected_of_everybody_after_its_first_day():
+    """One in ten of many shows it on a single day; sixty days before left no slope to speak of."""
+    parts = PatternParts.starting((0,), (True,))
+    state = parts.at_rest(1, 1, 1, (PLACES,))
+    offset, asked = jnp.zeros((1, 1, 1)), jnp.full((1, 1, 1), 1e5)
+    rates = []
+    for day in range(75):
+        today, tomorrow = (np.eye(PLACES)[[d % 7]] for d in (day, day + 1))
+        shown = asked * (0.1 if day == 60 else 0.0)
+        corrected = parts.corrected(state, offset, jnp.asarray(today[0]), shown, asked)
+        state = parts.advance(corrected)
+        mean, _ = parts.correction(state, jnp.asarray(tomorrow))
+        rates.append(float(jax.nn.sigmoid(mean[0, 0, 0, 0])))
+    assert rates[59] < rates[60]
+    assert 0.01 < rates[60] < 0.1
+    assert all(rates[59] / 5 < rate < rates[60] for rate in rates[61:])
+
+
+def test_the_mode_of_arrivals_is_found_however_far_counts_are_from_what_was_expected():
+    rng = np.random.default_rng(1)
+    counted = np.concatenate([np.zeros(50), 10 ** rng.uniform(0, 9, 150)])
+    expected, variance = 10 ** rng.uniform(-8, 7, 200), 10 ** rng.uniform(-12, 1, 200)
+    found, information = _mode(*map(jnp.asarray, (counted, expected, variance)))
+
+    def too_far(x: float, s: float, m: float, v: float) -> float:
+        return x - v * (s - m * np.exp(x))
+
+    for s, m, v, x, j in zip(counted, expected, variance, found, information, strict=True):
+        most = max(v * s, v * m, 1.0)
+        wanted = brentq(too_far, -most, min(most, 60.0), (s, m, v), xtol=1e-14)
+        assert float(x) == pytest.approx(wanted, rel=1e-6, abs=1e-9)
+        assert float(j) == pytest.approx(m * np.exp(wanted), rel=1e-5)
 
 
 def test_ahead_of_an_origin_slow_parts_stay_and_quick_ones_fade():

@@ -132,9 +132,12 @@ class Filtering:
         sums = [
             self._group.sum(sum(np.asarray(x) for x in same)) for same in zip(*told, strict=True)
         ]
-        pairs = tuple(Told(*map(jnp.asarray, sums[n : n + 2])) for n in range(0, len(sums), 2))
+        fields = len(Told._fields)
+        of_levels = tuple(
+            Told(*map(jnp.asarray, sums[n : n + fields])) for n in range(0, len(sums), fields)
+        )
         for block in self._blocks:
-            block.correct(season, pairs)
+            block.correct(season, of_levels)
 
     def _standing(self, means: tuple[Array, ...], units: Units) -> InnovationState:
         """Where the filter stands, of some units."""

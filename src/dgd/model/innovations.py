@@ -46,7 +46,9 @@ SLIVER = 1e-12
 PATTERN_SCALE = 0.5
 """Prior standard deviation of the logs of the patterns' variances."""
 LOG_COUNTS = (-20.0, 16.0)
-NEWTON_STEPS = 2
+NEWTON_STEPS = 3
+LEAST_LOG = -600.0
+"""Below it an exponential would be no number of 64 bits."""
 MOST_APART = 20_000
 """Levels of more cells have no seasons of their own and a slow part for every behaviour instead of
 every node: single cells of so many are counted too rarely to tell more."""
@@ -113,12 +115,30 @@ class Corrections(NamedTuple):
 
 
 class Told(NamedTuple):
-    """What a day's counts say of a level."""
+    """What a day's counts say of a level, each cell heard as its own scatter allows."""
 
     score: Float[Array, "unit cohort node"]
     """R, from where all parts stood at the beginning of the day."""
     information: Float[Array, "unit cohort node"]
     """J."""
+    shown: Float[Array, "unit cohort node"]
+    asked: Float[Array, "unit cohort node"]
+
+    def after(
+        self, moved: Float[Array, "#unit #cohort #node"]
+    ) -> "tuple[Float[Array, 'unit cohort node'], Float[Array, 'unit cohort node']]":
+        """R and J once coarser levels have `moved` the logits.
+
+        Where a behaviour was next to impossible, a step by the slope there would lead beyond any
+        rate that was seen. J is at least so large that no step leads more than one further.
+        """
+        score = self.score - self.information * moved
+        expected = jnp.clip(self.shown - score, 0.0, self.asked)
+        furthest = 1 + jnp.abs(self._logit(self.shown) - self._logit(expected))
+        return score, jnp.maximum(self.information, jnp.abs(score) / furthest)
+
+    def _logit(self, shown: Float[Array, "unit cohort node"]) -> Float[Array, "unit cohort node"]:
+        return jnp.log(shown + 0.5) - jnp.log(self.asked - shown + 0.5)
 
 
 class _Surprise(NamedTuple):
@@ -126,6 +146,8 @@ class _Surprise(NamedTuple):
 
     score: Float[Array, "unit cohort node"]
     information: Float[Array, "unit cohort node"]
+    shown: Float[Array, "unit cohort node"]
+    asked: Float[Array, "unit cohort node"]
     scatter: tuple[Float[Array, "unit cohort node"], ...]
     """Variance of the day's own shock and of all levels finer than each."""
 
@@ -145,7 +167,7 @@ class _Surprise(NamedTuple):
         for level in state[::-1]:
             scatter.append(finer)
             finer = finer + parts.correction((level,), season[None])[1][0]
-        return _Surprise(shown - asked * likely, information, tuple(scatter[::-1]))
+        return _Surprise(shown - asked * likely, information, shown, asked, tuple(scatter[::-1]))
 
     def of_coarse(self, levels: tuple[int, ...]) -> tuple[Told, ...]:
         """What is said of the levels that pool units, before any has moved."""
@@ -156,8 +178,9 @@ class _Surprise(NamedTuple):
     def told(self, n: int, level: int, moved: Float[Array, "#unit #cohort node"]) -> Told:
         """What is said of the n-th level after coarser ones have moved expectations."""
         heard = 1 / (1 + self.information * self.scatter[n])
-        score = (self.score - self.information * moved) * heard
-        return Told(_pooled(score, level), _pooled(self.information * heard, level))
+        score = self.score - self.information * moved
+        said = (score, self.information, self.shown, self.asked)
+        return Told(*(_pooled(x * heard, level) for x in said))
 
 
 class PatternParts(eqx.Module):
@@ -282,10 +305,10 @@ class PatternParts(eqx.Module):
         found, moved = [], jnp.zeros((1, 1, 1))
         for n, (level, part) in enumerate(zip(self.levels, state, strict=True)):
             if n < len(told):
-                own = Told(told[n].score - told[n].information * moved, told[n].information)
+                own = told[n].after(moved)
             else:
-                own = surprise.told(n, level, moved)
-            following, step = _level_moved(part, season, own)
+                own = surprise.told(n, level, moved).after(jnp.zeros((1, 1, 1)))
+            following, step = _level_moved(part, season, *own)
             found.append(following)
             moved = moved + step
         return tuple(found)
@@ -675,23 +698,26 @@ def _season_of(state: LevelState) -> tuple[Array, Array]:
 
 
 def _level_moved(
-    part: LevelState, season: Float[Array, " place"], told: Told
+    part: LevelState,
+    season: Float[Array, " place"],
+    score: Float[Array, "unit cohort node"],
+    information: Float[Array, "unit cohort node"],
 ) -> tuple[LevelState, Float[Array, "unit cohort node"]]:
     """The state of a level after a day, and how far its logits have moved."""
-    nodes = told.score.shape[-1]
+    nodes = score.shape[-1]
     quick, slow = part.quick_variance[0], part.slow_variance[0]
     of_node = slow.shape[-1] == nodes
     met = season[: part.season.shape[1], None, None, None]
     seasonal = met * part.season_variance[0]
     fast = quick + (met * seasonal).sum(0)
-    gain = 1 / (1 + told.information * slow) if of_node else jnp.ones_like(told.score)
+    gain = 1 / (1 + information * slow) if of_node else jnp.ones_like(score)
     fast = fast if of_node else fast + slow
-    score = _of_behaviors(told.score * gain)
-    known = _of_behaviors(told.information * gain)
-    unit, certain = score / (1 + fast * known), known / (1 + fast * known)
+    said = _of_behaviors(score * gain)
+    known = _of_behaviors(information * gain)
+    unit, certain = said / (1 + fast * known), known / (1 + fast * known)
     of_fast = _of_nodes(fast * unit, nodes)
     if of_node:
-        of_slow = slow * gain * (told.score - told.information * of_fast)
+        of_slow = slow * gain * (score - information * of_fast)
         left, step = slow * gain, of_slow + of_fast
     else:
         of_slow, left, step = slow * unit, slow - slow**2 * certain, of_fast
@@ -731,13 +757,20 @@ def _over_processes(here: Float[Array, "*total"]) -> Float[Array, "*total"]:
 
 
 def _mode(counted: Array, expected: Array, variance: Array) -> tuple[Array, Array]:
-    """Where a part of this variance moves, by counts where some were expected, and the
-    information that counts have there."""
-    known = variance * expected
-    moved = known / (1 + known) * (jnp.log(counted + 0.5) - jnp.log(expected + 0.5))
+    r"""Where a part of variance V moves by S counts where M were expected, the x of
+    :math:`x = V (S - M e^x)`, and the information that counts have there.
+
+    :math:`w = V M e^x` solves :math:`w + \log w = \log V M + V S`, which a few of Newton's steps
+    find however far S is from M.
+    """
+    most = variance * counted
+    z = jnp.maximum(jnp.log(variance * expected) + most, LEAST_LOG)
+    w = jax.nn.softplus(z)
     for _ in range(NEWTON_STEPS):
-        mean = expected * jnp.exp(moved)
-        moved = moved - (moved + variance * (mean - counted)) / (1 + variance * mean)
+        w = w * (1 + z - jnp.log(w)) / (1 + w)
+    moved = most - w
+    mean = expected * jnp.exp(moved)
+    moved = moved - (moved + variance * (mean - counted)) / (1 + variance * mean)
     return moved, expected * jnp.exp(moved)
 
 
