@@ -283,7 +283,7 @@ class Fit(DrawingForecaster, FittedUnits, FittedScores, FittedPeople, FittedScen
     def summary(self, kind: str | None = None) -> Any:
         """One row per seed: the epoch kept, its validation objective, why training ended and, where
         innovations are learned, what forecasts rest on: training is taken back where it did not
-        help on the validation days (`evidence` says what each part is worth)."""
+        help by more than chance (`evidence` says what each part is worth)."""
         table = super().summary("polars")
         if self.settings.innovations == "learned":
             kept = pl.col("epoch kept") > 0

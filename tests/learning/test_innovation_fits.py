@@ -142,6 +142,15 @@ def test_a_crowd_that_did_not_help_on_validation_days_stays_as_it_started(
     assert np.abs(np.asarray(seen["crowd"].response.free_loading)).max() < 2.0
 
 
+def test_training_is_kept_where_experience_moves_a_crowd() -> None:
+    """Sixty days of a world with memory, fatigue and shift of its own."""
+    panel = dgd.simulate(dgd.example_world(), 60, seed=2).panel
+    ends = {"train_end": panel.dates[31], "validation_end": panel.dates[45]}
+    fit = dgd.DGD(epochs=25).fit(panel, **ends, seeds=[1], progress=False)
+    assert fit.runs[0].best_epoch > 0
+    assert "feedback" in fit.summary("polars")["rests on"].item()
+
+
 def test_evidence_names_every_part_and_finds_none_in_what_does_nothing(
     corrected: dgd.Fit,
 ) -> None:
@@ -168,7 +177,7 @@ def test_what_innovations_cannot_do_is_refused() -> None:
 
 
 def test_few_lucky_days_are_no_gain() -> None:
-    """The days that chose an epoch speak for it; six that are better on average are not enough."""
+    """Days that were trained on are on its side; six better ones on average do not suffice."""
     lucky = np.array([0.02, -0.01, 0.03, 0.0, 0.02, -0.005])
     assert not variances._is_gain(lucky)
     assert not variances._is_gain(np.array([0.5]))

@@ -29,9 +29,10 @@ from dgd.model.days import Inputs, Outcomes, Prediction
 from dgd.model.innovations import SETTLING_DAYS, Innovations, PatternParts
 from dgd.model.sweep import observe
 
-CONFIDENCE = 0.995
-"""With which a trained crowd must be better on the validation days than where it started: they
-have chosen its epoch too, so chance is on its side."""
+CONFIDENCE = 0.999
+"""With which a trained crowd must be better than where it started, over all days that are scored:
+gradients have seen the training days and the validation days have chosen the epoch, so chance is
+on its side."""
 STEPS = 30
 """Of L-BFGS, at most: the prior leaves the mode near."""
 FURTHEST = 4.0
@@ -44,17 +45,17 @@ def with_variances(
     runs: Sequence[Run], attempts: Sequence[Attempt], objective: Objective
 ) -> tuple[Run, ...]:
     """The runs with variances found on all of their days. Where what training changed has not
-    shown on the validation days, by Student's test, crowds are as they started: levels, swings and
-    seasons then explain what there is to explain."""
+    shown, by Student's test, crowds are as they started: levels, swings and seasons then explain
+    what there is to explain."""
     first = {attempt.seed: attempt for attempt in attempts}
     inputs, outcomes = attempts[0].data.train
-    since = int(attempts[0].data.validation)
     settled = []
     for run in runs:
         start = eqx.combine(first[run.seed].parameters, first[run.seed].data.fixed)
         before = _walked(objective, start, inputs, outcomes)
         after = _walked(objective, run.parameters, inputs, outcomes)
-        shown = _is_gain(np.asarray(before.losses - after.losses)[since:])
+        gains = np.asarray(before.losses - after.losses)
+        shown = _is_gain(gains[min(SETTLING_DAYS, len(gains) // 3) :])
         best, expected = (
             (run, after.expected) if shown else (_taken_back(run, start), before.expected)
         )
