@@ -20,8 +20,12 @@ from support.objectives import optimizer
 
 LONG = {"epochs": 1_000_000, "patience": 1_000_000}
 """Without an interruption such a fit would not end."""
-LIGHT = {"dynamics": "none", "calendar": "none", "expected_weight": 0.0, "start": "warmup"}
-"""One start, and the least to compile: how training ends does not depend on what is trained."""
+LIGHT = {
+    "dynamics": "none", "calendar": "none", "expected_weight": 0.0, "start": "warmup",
+    "innovations": "none",
+}  # fmt: skip
+"""One start, nothing taken back, the least to compile: how training ends does not depend on what is
+trained."""
 
 
 @pytest.fixture
