@@ -108,7 +108,7 @@ def test_variances_are_at_the_mode_of_all_days_before_the_test_days(corrected: d
             assert max(posterior(step, name)[0] for step in (-0.5, 0.5)) < here + 1e-3
 
 
-def test_a_crowd_that_did_not_help_on_validation_days_stays_as_it_started(
+def test_a_crowd_that_did_not_help_stays_as_it_started(
     drawn: dgd.Simulated, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever training did to the crowd, here for the worse, is taken back."""

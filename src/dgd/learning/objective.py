@@ -12,7 +12,7 @@ from dgd.model.crowd import Crowd
 from dgd.model.days import Inputs, Outcomes, Prediction
 from dgd.model.feedback.feedback import State
 from dgd.model.held import Group
-from dgd.model.innovations import SETTLING_DAYS
+from dgd.model.innovations import settling
 from dgd.model.sweep import Sweep, expect_next, observe
 
 
@@ -63,7 +63,7 @@ class Objective:
         the first days set levels and are not scored."""
         sweep = observe(crowd, inputs, outcomes, crowd.at_rest())
         day = jnp.arange(len(outcomes.arrivals))
-        trained = (day >= min(SETTLING_DAYS, len(day) // 3)) & (day < training_days)
+        trained = (day >= settling(len(day))) & (day < training_days)
         daily = self.daily(sweep.predictions, outcomes, _told(crowd, sweep, outcomes))
         total = jnp.where(trained, daily, 0.0).sum()
         if self.expected_weight:

@@ -26,7 +26,7 @@ from dgd.learning.objective import Objective
 from dgd.learning.runs import Run
 from dgd.model.crowd import Crowd
 from dgd.model.days import Inputs, Outcomes, Prediction
-from dgd.model.innovations import SETTLING_DAYS, Innovations, PatternParts
+from dgd.model.innovations import Innovations, PatternParts, settling
 from dgd.model.sweep import observe
 
 CONFIDENCE = 0.999
@@ -55,7 +55,7 @@ def with_variances(
         before = _walked(objective, start, inputs, outcomes)
         after = _walked(objective, run.parameters, inputs, outcomes)
         gains = np.asarray(before.losses - after.losses)
-        shown = _is_gain(gains[min(SETTLING_DAYS, len(gains) // 3) :])
+        shown = _is_gain(gains[settling(len(gains)) :])
         best, expected = (
             (run, after.expected) if shown else (_taken_back(run, start), before.expected)
         )
@@ -130,5 +130,4 @@ def _posterior(
 ) -> Float[Array, ""]:
     innovations = replace(innovations, patterns=patterns)
     told = innovations.pattern_log_likelihood(expected, season, outcomes)
-    settled = min(SETTLING_DAYS, len(told) // 3)
-    return told[settled:].sum() + innovations.log_prior()
+    return told[settling(len(told)) :].sum() + innovations.log_prior()

@@ -67,6 +67,11 @@ ERROR_FLOOR = 0.02
 """Of mean arrivals: smaller errors do not tell smoothers apart."""
 
 
+def settling(days: int) -> int:
+    """How many of the first days set levels and are not scored."""
+    return min(SETTLING_DAYS, days // 3)
+
+
 class LevelState(eqx.Module):
     """Mean and variance of one level's parts of the patterns' logits; its own axes of unit and
     cohort have length one where it pools them."""
@@ -545,7 +550,7 @@ class Smoothers:
     ) -> Float[Array, "date_and_one smoother"]:
         """For a day `lead` days after each date."""
         days = len(found)
-        settled = min(SETTLING_DAYS, days // 3)
+        settled = settling(days)
         equal = jnp.full((days + 1, self.number), 1 / self.number)
         scored = days - lead - settled
         if scored < 1:
